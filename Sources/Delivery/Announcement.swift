@@ -88,12 +88,16 @@ package struct Announcement: Sendable {
 
   /// - Throws: if a push would be too large for its service even with the shortest text.
   func requireRoom(
-    for draft: Draft, with media: PushedMedia?, _ content: String
+    for draft: Draft, _ values: Values, with media: PushedMedia?, _ content: String
   ) throws(ServiceError) {
-    for service in lanes.all {
+    for (service, variant) in lanes.all.flatMap({ service in
+      values.variants(of: draft).map { (service, $0) }
+    }) {
       let link = media?.link(
         of: .max, content, expires: draft.expires, by: links, through: service)
-      let size = service.payload(of: draft.pushMessage(.max, media: link)).largestSize
+      var message = draft.pushMessage(.max, media: link)
+      message.message = variant
+      let size = service.payload(of: message).largestSize
       guard size > service.traits.largestPayload else { continue }
       let reason =
         "The push to \(service.name) would have \(size) bytes, of which \(service.traits.largestPayload) are possible, "
@@ -154,7 +158,7 @@ package struct Announcement: Sendable {
 
   private static let userTag = "username:"
 
-  private static func user(of tag: String) -> String? {
+  static func user(of tag: String) -> String? {
     tag.hasPrefix(userTag) ? String(tag.dropFirst(userTag.count)) : nil
   }
 }

@@ -114,7 +114,7 @@ package struct Draft: Sendable {
   private static func faults(
     in new: NewNotification, allowing linkSchemes: Set<String>, now: Date
   ) -> [ServiceError.Fault] {
-    var faults = new.message.faults(allowing: linkSchemes)
+    var faults = new.message.faults(allowing: linkSchemes) + new.valueFaults
     func require(
       _ isRight: Bool, _ member: String, _ reason: String, _ code: ServiceError.Code = .rejected
     ) {
@@ -232,8 +232,17 @@ extension NotificationMessage {
 }
 
 extension StoredNotification {
-  /// What it says.
+  /// What it says, as its publisher wrote it.
   package var said: NotificationMessage { version.said }
+
+  /// What it says to who prefers some languages, the best first, and has these values.
+  package func said(
+    in languages: [String], values: [String: String] = [:]
+  ) -> NotificationMessage {
+    // The tutorial's text has no placeholders.
+    version.pushForm.form == .legacy
+      ? said : said.localized(for: languages).personalized(with: values)
+  }
 }
 
 extension StoredMessage {
@@ -242,10 +251,12 @@ extension StoredMessage {
 }
 
 extension RichNotification {
-  /// The notification in every JSON response.
-  package init(_ stored: StoredNotification, isRead: Bool) {
+  /// The notification in every JSON response; without a `message` as its publisher wrote it.
+  package init(
+    _ stored: StoredNotification, saying message: NotificationMessage? = nil, isRead: Bool
+  ) {
     self.init(
-      id: stored.id, message: stored.said,
+      id: stored.id, message: message ?? stored.said,
       richType: stored.media?.richType, payload: stored.media?.payload, to: stored.to,
       isRead: isRead, created: stored.created, notBefore: stored.held ?? stored.notBefore,
       expires: stored.expires, media: "/api/notifications/\(stored.id)",

@@ -26,34 +26,30 @@ package enum EventFeed: Sendable {
   ) async throws -> [FeedEvent] {
     switch self {
     case .pushes(let store, let payloads):
-      var events: [FeedEvent] = []
-      for event in try await store.events.pushEvents(for: user, after: after, limit: limit) {
-        events.append(
-          try await FeedEvent(event, by: payloads) {
-            try await store.notifications.unreadCount(of: user)
-          })
-      }
-      return events
+      let found = try await store.events.pushEvents(for: user, after: after, limit: limit)
+      return try await Self.events([user: found], by: payloads) {
+        [user: try await store.notifications.unreadCount(of: user)]
+      }[user] ?? []
     case .publishing(let store):
       let publisher = role == .admin ? nil : user
       return try await store.events.events(after: after, for: publisher, limit: limit).map {
-        FeedEvent(sequence: $0.sequence, name: $0.type, data: $0.text)
+        FeedEvent(sequence: $0.sequence, name: $0.type, $0.text)
       }
     case .counts(let store):
       let changes = try await store.sent.changes(after: after, for: role == .admin ? nil : user)
       guard let last = changes.last else { return [] }
       let others = changes.others.map {
-        FeedEvent(sequence: $0.sequence, name: $0.type, data: $0.text)
+        FeedEvent(sequence: $0.sequence, name: $0.type, $0.text)
       }
       let counts = changes.counts.sorted { $0.key < $1.key }.map { id, counts in
         let numbers = JSONCoding.text(DeliveryCounts(counts))
         return FeedEvent(
-          sequence: last, name: "counts", data: #"{"id":\#(id),"counts":\#(numbers)}"#)
+          sequence: last, name: "counts", #"{"id":\#(id),"counts":\#(numbers)}"#)
       }
       let events = others + counts
       // What is left out was seen, too.
       return events.last?.sequence == last || events.isEmpty
-        ? events : events + [FeedEvent(sequence: last, name: "", data: "")]
+        ? events : events + [FeedEvent(sequence: last, name: "", "")]
     }
   }
 
@@ -66,20 +62,36 @@ package enum EventFeed: Sendable {
     guard case .pushes(let store, let payloads) = self,
       let found = try await store.events.pushEvents(after: positions, limit: limit)
     else { return nil }
-    var unread: [UserID: Int]?
-    var events: [UserID: [FeedEvent]] = [:]
-    for (user, pushes) in found {
-      for push in pushes {
-        let event = try await FeedEvent(push, by: payloads) {
-          if unread == nil {
-            unread = try await store.notifications.unreadCounts(of: Array(found.keys))
-          }
-          return unread?[user] ?? 0
+    return try await Self.events(found, by: payloads) {
+      try await store.notifications.unreadCounts(of: Array(found.keys))
+    }
+  }
+
+  /// The events of users' pushes; `unread` is called at most once, if a push has a badge.
+  private static func events(
+    _ pushes: [UserID: [StoredPushEvent]], by payloads: PushPayloads,
+    unread: () async throws -> [UserID: Int]
+  ) async throws -> [UserID: [FeedEvent]] {
+    var announced: [(event: StoredPushEvent, user: UserID, push: AnnouncedPush?)] = []
+    for (user, events) in pushes {
+      for event in events {
+        var push: AnnouncedPush?
+        if let id = event.notificationID {
+          push = try await payloads.push(ofEvent: event.data, of: id, at: Date())
         }
-        events[user, default: []].append(event)
+        announced.append((event, user, push))
       }
     }
-    return events
+    let values = try await payloads.values(
+      for: announced.lazy.compactMap { one in one.push.map { ($0, one.user) } })
+    let hasBadge = announced.contains { $0.push?.message.countsUnread ?? false }
+    let unread = hasBadge ? try await unread() : [:]
+    return announced.reduce(into: [:]) { events, one in
+      let event = FeedEvent(
+        one.event, one.push, badge: unread[one.user] ?? 0,
+        values: one.event.notificationID.flatMap { values[$0]?[one.user] } ?? [:])
+      events[one.user, default: []].append(event)
+    }
   }
 
   /// How long to wait between events, so that a notification has at most two a second.
@@ -102,29 +114,41 @@ package enum EventFeed: Sendable {
 package struct FeedEvent: Sendable {
   package let sequence: Int
   package let name: String
-  package let data: String
   /// The notification that the event announces, if any.
-  var notificationID: Int?
-}
+  let notificationID: Int?
+  private let content: Content
 
-extension FeedEvent {
-  /// A push; `unread` is called only if it has a badge.
+  private enum Content: Sendable {
+    case text(String)
+    case push(AnnouncedPush, badge: Int, values: [String: String])
+  }
+
+  fileprivate init(sequence: Int, name: String, _ text: String) {
+    (self.sequence, self.name, content, notificationID) = (sequence, name, .text(text), nil)
+  }
+
+  /// A push; `push` is nil if it belongs to no notification, or to one that has gone.
   fileprivate init(
-    _ push: StoredPushEvent, by payloads: PushPayloads, unread: () async throws -> Int
-  ) async throws {
-    guard let id = push.notificationID else {
-      self.init(sequence: push.sequence, name: "push", data: push.data)
-      return
+    _ event: StoredPushEvent, _ push: AnnouncedPush?, badge: Int, values: [String: String]
+  ) {
+    sequence = event.sequence
+    if let push {
+      (name, notificationID) = ("push", event.notificationID)
+      content = .push(push, badge: badge, values: values)
+    } else {
+      // Of one that has gone, nothing is sent; a client still resumes after it.
+      let isText = event.notificationID == nil
+      (name, notificationID, content) = (isText ? "push" : "", nil, .text(isText ? event.data : ""))
     }
-    // Of one that has just gone, nothing is sent; a client still resumes after it.
-    guard let made = try await payloads.payload(ofEvent: push.data, of: id, at: Date()) else {
-      self.init(sequence: push.sequence, name: "", data: "")
-      return
+  }
+
+  /// What is sent to who prefers some languages, the best first.
+  package func data(for languages: [String]) -> String {
+    switch content {
+    case .text(let text): text
+    case .push(let push, let badge, let values):
+      push.made(for: languages, values: values).template.payload(badge: badge).json
     }
-    let badge = made.template.hasBadge ? try await unread() : 0
-    self.init(
-      sequence: push.sequence, name: "push", data: made.template.payload(badge: badge).json,
-      notificationID: id)
   }
 }
 

@@ -20,10 +20,12 @@ extension Publisher {
       throw ServiceError(underWay: "dry runs", 1 + UserQuota.waitingDryRuns)
     }
     defer { permit.end() }
-    let found = try await announcement.size(of: draft.audience)
+    var found = try await announcement.size(of: draft.audience)
     guard !found.users.isEmpty || announcement.admitsGuests && !found.unknown.isEmpty else {
       throw draft.noRecipientsError(found.unknown)
     }
+    let values = try await announcement.values(for: draft, among: &found)
+    let example = found.users.min().flatMap { values.stored?[$0] } ?? [:]
     var (renditions, media) = ([DryRun.Rendition](), nil as PushedMedia?)
     var content = ""
     if let named = draft.media {
@@ -36,7 +38,9 @@ extension Publisher {
     let id = (next?.notification.id ?? -1) + 1
     return DryRun(
       audience: AudienceSize(found), renditions: renditions,
-      texts: announcement.texts(of: draft, id, content, media), warnings: draft.message.warnings)
+      texts: announcement.texts(of: draft, example, id, content, media),
+      warnings: draft.message.localizations.map { $0.personalized(with: example) }
+        .flatMap(\.warnings))
   }
 
   /// What each profile makes of the media, and what pushes would have a link to.
@@ -94,20 +98,38 @@ extension Announcement {
 
   /// The payloads of the draft's pushes by platform.
   fileprivate func texts(
-    of draft: Draft, _ id: Int, _ content: String, _ media: PushedMedia?
+    of draft: Draft, _ values: [String: String], _ id: Int, _ content: String,
+    _ media: PushedMedia?
+  ) -> [DryRun.Text] {
+    let isLegacy = draft.form == .legacy
+    let messages = isLegacy ? [draft.message] : draft.message.localizations
+    return messages.flatMap { message in
+      texts(
+        of: draft, isLegacy ? message : message.personalized(with: values), id, content, media)
+    }
+  }
+
+  /// The payloads of the draft's pushes that say a message, by platform.
+  private func texts(
+    of draft: Draft, _ said: NotificationMessage, _ id: Int, _ content: String,
+    _ media: PushedMedia?
   ) -> [DryRun.Text] {
     Self.services.map { platform, service in
       let link = media?.link(
         of: id, content, expires: draft.expires, by: links, through: service)
-      let template = service.payload(of: draft.pushMessage(id, media: link))
+      var message = draft.pushMessage(id, media: link)
+      message.message = said
+      let template = service.payload(of: message)
       let payload = JSONValue(template.payload().json.utf8) ?? .null
       let body =
         payload.aps.alert.body.text ?? payload.richMessage.text ?? payload.data.richMessage.text
-      return DryRun.Text(
+      var text = DryRun.Text(
         platform: platform, body: body ?? "", bytes: template.largestSize,
         limit: service.traits.largestPayload, cut: template.isCut,
-        members: PlatformMembers(platform, draft.message, service.members(in: draft.form)),
+        members: PlatformMembers(platform, said, service.members(in: draft.form)),
         payload: payload)
+      text.language = draft.message.languages == nil ? nil : said.language
+      return text
     }
   }
 }

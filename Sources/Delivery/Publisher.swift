@@ -40,13 +40,20 @@ package struct Publisher: Sendable {
     confirm: @Sendable () async throws -> Void = {}
   ) async throws -> Published {
     var addressees = try await announcement.addressees(draft.audience)
-    let reach = RichNotification.Reach(addressees, announcement.lanes)
+    var reach = RichNotification.Reach(addressees, announcement.lanes)
     let key = draft.idempotencyKey.map { IdempotencyKey($0, request: request) }
     if let key, let known = try await store.notifications.notification(for: key, sender: sender) {
       return Published(notification: known, isNew: false, reach: reach)
     }
     guard !addressees.users.isEmpty else { throw draft.noRecipientsError(addressees.unknown) }
-    var (new, media) = try await content(of: draft, for: sender, using: assets, asset: asset)
+    let values = try await announcement.values(for: draft, among: &addressees)
+    if values.skipped > 0 {
+      reach = RichNotification.Reach(addressees, announcement.lanes)
+      reach.skipped = values.skipped
+    }
+    var (new, media) = try await content(
+      of: draft, values, for: sender, using: assets, asset: asset)
+    new.values = values.stored
     (new.sender, new.recipients, new.to) = (sender, addressees.users.sorted(), draft.to)
     (new.idempotencyKey, new.isFromDevice, new.file) = (key, isFromDevice, file)
     announcement.announce(draft, with: media, to: addressees, in: &new)
@@ -76,8 +83,10 @@ package struct Publisher: Sendable {
     _ old: StoredNotification, as draft: Draft, isFromDevice: Bool = false,
     using assets: UsableAssets, confirm: @Sendable () async throws -> Void = {}
   ) async throws -> StoredNotification {
+    let values = try await self.values(of: draft, again: old)
     var (new, media) = try await content(
-      of: draft, for: old.sender, using: assets, insteadOf: old)
+      of: draft, values, for: old.sender, using: assets, insteadOf: old)
+    new.values = values.stored
     try await announce(draft, with: media, again: old, in: &new)
     new.isFromDevice = isFromDevice
     try await confirm()
@@ -96,12 +105,28 @@ package struct Publisher: Sendable {
     _ old: StoredNotification, as draft: Draft, with asset: AssetRecord, file: PublishedFile,
     request: [UInt8]
   ) async throws -> StoredNotification? {
-    var (new, media) = try await content(of: draft, for: old.sender, using: .all, asset: asset)
+    let values = try await self.values(of: draft, again: old)
+    var (new, media) = try await content(
+      of: draft, values, for: old.sender, using: .all, asset: asset)
+    new.values = values.stored
     try await announce(draft, with: media, again: old, in: &new)
     (new.file, new.idempotencyKey) = (
       file, draft.idempotencyKey.map { IdempotencyKey($0, request: request) }
     )
     return try await store.notifications.amend(old.id, with: new, replacing: old.blob?.digest)
+  }
+
+  /// What the placeholders of a changed notification stand for: what they stood for, and new ones.
+  private func values(
+    of draft: Draft, again old: StoredNotification
+  ) async throws -> Announcement.Values {
+    guard !draft.message.placeholders.all.isEmpty else { return Announcement.Values() }
+    try await store.notifications.completeAudience(of: old.id)
+    var recipients = Announcement.Addressees()
+    recipients.users = Set(try await store.notifications.receipts(of: old.id).map(\.userID))
+    let stored = try await store.values(of: [old.id], users: recipients.users.sorted())
+    return try await announcement.values(
+      for: draft, among: &recipients, storedBefore: stored[old.id] ?? [:])
   }
 
   /// Adds the pushes of a changed notification to those of its recipients who match the audience now.
@@ -118,7 +143,8 @@ package struct Publisher: Sendable {
 
   /// The draft for the store, validated by its plugin, and with every profile rendered, in the user's turn.
   private func content(
-    of draft: Draft, for user: UserID?, using assets: UsableAssets,
+    of draft: Draft, _ values: Announcement.Values, for user: UserID?,
+    using assets: UsableAssets,
     insteadOf old: StoredNotification? = nil, asset: AssetRecord? = nil
   ) async throws -> (new: NotificationInsert, media: PushedMedia?) {
     var new = NotificationInsert(
@@ -128,7 +154,7 @@ package struct Publisher: Sendable {
     new.replaces = draft.message.replaces
     (new.notBefore, new.expires) = (draft.notBefore, draft.expires)
     guard let media = draft.media else {
-      try announcement.requireRoom(for: draft, with: nil, "")
+      try announcement.requireRoom(for: draft, values, with: nil, "")
       return (new, nil)
     }
     let (content, plugin) = try await validated(
@@ -139,7 +165,7 @@ package struct Publisher: Sendable {
     if plugin.manifest.isShared {
       pushed = PushedMedia(renditions: try await prepare(content.source, plugin, for: user))
     }
-    try announcement.requireRoom(for: draft, with: pushed, content.source.content)
+    try announcement.requireRoom(for: draft, values, with: pushed, content.source.content)
     return (new, pushed)
   }
 

@@ -88,11 +88,17 @@ struct StoredPushQueue: PushQueue {
     let outcomes = settlements.map { ($0.job, JobOutcome($0.outcome)) }
     let lease = try await store.outbox.settleAndLease(
       outcomes, lane: SendingLane(lane), limit: limit, until: until)
-    var jobs: [PushJob] = []
+    var pushes: [(job: LeasedJob, push: AnnouncedPush)] = []
     for job in lease.jobs {
-      guard let target = OutgoingPush.Target(job.target),
-        let made = try await payloads.payload(of: job.push, over: lane, at: now)
-      else { continue }
+      guard let push = try await payloads.push(job.push, over: lane, at: now) else { continue }
+      pushes.append((job, push))
+    }
+    let values = try await payloads.values(for: pushes.lazy.map { ($0.push, $0.job.user) })
+    var jobs: [PushJob] = []
+    for (job, push) in pushes {
+      guard let target = OutgoingPush.Target(job.target) else { continue }
+      let own = push.message.id.flatMap { id in job.user.flatMap { values[id]?[$0] } }
+      let made = push.made(for: job.language.map { [$0] } ?? [], values: own ?? [:])
       var unread = 0
       if made.message.countsUnread, let user = job.user {
         unread = try await store.notifications.unreadCount(of: user)

@@ -5,14 +5,8 @@ package import RichPushAPI
 package import Store
 import Synchronization
 
-/// The payloads of stored pushes, which are made when the first of them is sent and remembered for a minute.
+/// What stored pushes announce, which is read when the first of them is sent and remembered for a minute.
 package final class PushPayloads: Sendable {
-  /// A message with what a service makes of it.
-  package struct Prepared: Sendable {
-    package let message: PushMessage
-    package let template: PayloadTemplate
-  }
-
   /// What a payload is of.
   private enum Source: Hashable {
     /// A push of the outbox, by its number.
@@ -21,38 +15,50 @@ package final class PushPayloads: Sendable {
     case event(notification: Int, text: String)
   }
 
-  /// For so many seconds a payload is remembered: the link in it may be signed with a key that is removed.
+  /// For so many seconds a message is remembered: the link in it may be signed with a key that is removed.
   private static let life: TimeInterval = 60
-  /// The most payloads that are remembered: those of the notifications that are being sent.
+  /// The most messages that are remembered: those of the notifications that are being sent.
   private static let most = 256
 
   private let store: Store
   private let links: MediaLinks
-  private let known = Mutex<[Source: (payload: Prepared, made: Date)]>([:])
+  private let known = Mutex<[Source: (push: AnnouncedPush, made: Date)]>([:])
 
   package init(store: Store, links: MediaLinks) {
     (self.store, self.links) = (store, links)
   }
 
-  /// The payload of a push over a lane; nil if there is no such push any more.
-  package func payload(of push: Int, over lane: PushLane, at now: Date) async throws -> Prepared? {
+  /// What a push over a lane announces; nil if there is no such push any more.
+  package func push(_ push: Int, over lane: PushLane, at now: Date) async throws -> AnnouncedPush? {
     if let known = known(.push(push), at: now) { return known }
     guard let stored = try await store.outbox.push(push) else { return nil }
     let message = message(stored, for: lane.traits.profile, at: now)
-    return remember(
-      Prepared(message: message, template: lane.payload(message)), .push(push), now)
+    return remember(AnnouncedPush(message, by: lane.payload), .push(push), now)
   }
 
-  /// The payload of an event of the embedded gateway; nil if its notification has gone.
-  func payload(ofEvent event: String, of notification: Int, at now: Date) async throws -> Prepared?
-  {
+  /// What an event of the embedded gateway announces; nil if its notification has gone.
+  func push(
+    ofEvent event: String, of notification: Int, at now: Date
+  ) async throws -> AnnouncedPush? {
     let source = Source.event(notification: notification, text: event)
     if let known = known(source, at: now) { return known }
     guard let stored = try await store.notifications.notification(notification) else { return nil }
     let push = StoredPush(message: stored.version, media: event, notification: stored)
     let message = message(push, for: EmbeddedGateway.traits.profile, at: now)
-    return remember(
-      Prepared(message: message, template: EmbeddedGateway.payload(of: message)), source, now)
+    return remember(AnnouncedPush(message, by: EmbeddedGateway.payload), source, now)
+  }
+
+  /// What placeholders stand for, of those pushes that have any: by notification and user.
+  func values(
+    for pushes: some Sequence<(push: AnnouncedPush, user: UserID?)>
+  ) async throws -> [Int: [UserID: [String: String]]] {
+    var wanted: [Int: Set<UserID>] = [:]
+    for case let (push, user?) in pushes where push.isPersonal {
+      if let id = push.message.id { wanted[id, default: []].insert(user) }
+    }
+    if wanted.isEmpty { return [:] }
+    let users = wanted.values.reduce(into: Set()) { $0.formUnion($1) }
+    return try await store.values(of: wanted.keys.sorted(), users: users.sorted())
   }
 
   private func message(_ push: StoredPush, for profile: String, at now: Date) -> PushMessage {
@@ -68,20 +74,42 @@ package final class PushPayloads: Sendable {
     return message
   }
 
-  private func known(_ source: Source, at now: Date) -> Prepared? {
+  private func known(_ source: Source, at now: Date) -> AnnouncedPush? {
     known.withLock { known in
       let found = known[source]
       let isFresh = found.map { abs(now.timeIntervalSince($0.made)) < Self.life } ?? false
-      return isFresh ? found?.payload : nil
+      return isFresh ? found?.push : nil
     }
   }
 
-  private func remember(_ payload: Prepared, _ source: Source, _ now: Date) -> Prepared {
+  private func remember(
+    _ push: AnnouncedPush, _ source: Source, _ now: Date
+  ) -> AnnouncedPush {
     known.withLock { known in
       if known.count >= Self.most { known = [:] }
-      known[source] = (payload, now)
+      known[source] = (push, now)
     }
-    return payload
+    return push
+  }
+}
+
+extension Store {
+  /// What placeholders of notifications stand for, by notification and user.
+  package func values(
+    of notifications: [Int], users: [UserID]
+  ) async throws -> [Int: [UserID: [String: String]]] {
+    try await self.notifications.values(of: notifications, users: users).mapValues { users in
+      try users.mapValues { try JSONCoding.decode(from: $0.utf8) }
+    }
+  }
+
+  /// What placeholders of notifications stand for, for one user, by notification.
+  package func values(
+    of notifications: [StoredNotification], for user: UserID
+  ) async throws -> [Int: [String: String]] {
+    let personal = notifications.filter { !$0.said.placeholders.all.isEmpty }.map(\.id)
+    if personal.isEmpty { return [:] }
+    return try await values(of: personal, users: [user]).compactMapValues { $0[user] }
   }
 }
 

@@ -147,6 +147,59 @@ public struct UserPage: Sendable, Equatable, Codable {
   }
 }
 
+/// What is known of a user, for placeholders: the body of `PUT /api/users/<name>/attributes`.
+package struct UserAttributes: Sendable, Equatable, Codable {
+  /// By name.
+  package let values: [String: String]
+
+  /// Wraps attributes.
+  package init(_ values: [String: String]) { self.values = values }
+
+  /// Decodes an object of texts.
+  package init(from decoder: any Decoder) throws { values = try [String: String](from: decoder) }
+
+  /// Encodes the object.
+  package func encode(to encoder: any Encoder) throws { try values.encode(to: encoder) }
+}
+
+extension UserAttributes: RequestMessage {
+  package static func check(members: [String]) {}
+}
+
+/// The attributes of many users, by name: the body of `PUT /api/attributes`.
+package struct AttributeImport: Sendable, Codable {
+  /// By user, and then by name.
+  package let users: [String: [String: String]]
+
+  /// Wraps attributes.
+  package init(_ users: [String: [String: String]]) { self.users = users }
+
+  /// Decodes an object of objects of texts.
+  package init(from decoder: any Decoder) throws {
+    users = try [String: [String: String]](from: decoder)
+  }
+
+  /// Encodes the object.
+  package func encode(to encoder: any Encoder) throws { try users.encode(to: encoder) }
+}
+
+extension AttributeImport: RequestMessage {
+  package static func check(members: [String]) {}
+}
+
+/// What an import of attributes did: the response of `PUT /api/attributes`.
+public struct AttributeReport: Sendable, Equatable, Codable {
+  /// The number of users whose attributes were replaced.
+  public let changed: Int
+  /// Names that no user has.
+  public let unknown: [String]
+
+  /// Creates the report.
+  package init(changed: Int, unknown: [String]) {
+    (self.changed, self.unknown) = (changed, unknown)
+  }
+}
+
 /// The body of `PUT /api/users/<name>`.
 package struct UserChange: Sendable, Codable {
   /// `device`, `publisher` or `admin`.
@@ -200,6 +253,10 @@ public struct DeviceList: Sendable, Equatable, Codable {
     @Nullable public var name: String?
     /// The push service; nil until the device has named it.
     @Nullable public var platform: String?
+    /// The language that it prefers.
+    public var language: String?
+    /// The time zone that it is in.
+    public var timeZone: String?
     /// Its tags.
     public let tags: [String]
     /// When it first registered; nil if that was before version 0.2.

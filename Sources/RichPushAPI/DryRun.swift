@@ -52,7 +52,9 @@ public struct DryRun: Sendable, Equatable, Codable {
   public struct Text: Sendable, Equatable, Codable {
     /// `apns`, `webpush` or `fcm`.
     public let platform: String
-    /// The message as it is shown.
+    /// The language that its texts are in, if the notification has several.
+    public var language: String?
+    /// The message as it is shown, to the first of the recipients.
     public let body: String
     /// The size of the payload in bytes.
     public let bytes: Int

@@ -42,6 +42,24 @@ struct MemberReader<Key: CodingKey & CaseIterable> {
     return found
   }
 
+  /// An object with any names, of which each value may be wrong; nil if it is missing, `null` or wrong.
+  mutating func readEntries<Item: Decodable>(
+    _ key: Key, of type: Item.Type = Item.self
+  ) -> [String: Item]? {
+    let entries = attempt(key) { members in
+      try members.contains(key) && !members.decodeNil(forKey: key)
+        ? members.nestedContainer(keyedBy: MemberName.self, forKey: key) : nil
+    }
+    guard case .some(.some(let entries)) = entries else { return nil }
+    var found: [String: Item] = [:]
+    for name in entries.allKeys {
+      found[name.stringValue] = attempt(at: entries.codingPath + [name]) { _ in
+        try entries.decode(Item.self, forKey: name)
+      }
+    }
+    return found
+  }
+
   /// A value that has its members in the same object; nil if one is wrong.
   mutating func readGroup<Value: Decodable>(_ decoder: any Decoder) -> Value? {
     attempt(at: members.codingPath) { _ in try Value(from: decoder) }

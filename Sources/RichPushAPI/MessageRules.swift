@@ -42,6 +42,36 @@ extension NotificationMessage {
     }
     if let data { rules.check(data: data) }
     if let actions { rules.check(actions) }
+    rules.checkLanguages(of: self)
+    rules.checkValues("variables", variables)
+    let names = placeholders.all
+    rules.require(
+      names.count <= Self.mostValues, "message",
+      "and the other texts have more than \(Self.mostValues) placeholders")
+    return rules.faults
+  }
+}
+
+extension NewNotification {
+  /// All that is wrong with the values of recipients.
+  package var valueFaults: [ServiceError.Fault] {
+    var rules = MessageRules(schemes: [])
+    for (tag, values) in (self.values ?? [:]).sorted(by: { $0.key < $1.key }) {
+      let isUser = tag.hasPrefix("username:") && UserName.isValid(String(tag.dropFirst(9)))
+      rules.require(isUser, "values", "names \(tag.quoted), which is not username: and a name")
+      if isUser { rules.checkValues("values[\"\(tag)\"]", values) }
+      // One fault of a kind says enough.
+      if rules.faults.count > 20 { break }
+    }
+    return rules.faults
+  }
+}
+
+extension UserAttributes {
+  /// All that is wrong with them.
+  package var faults: [ServiceError.Fault] {
+    var rules = MessageRules(schemes: [])
+    rules.checkValues(nil, values)
     return rules.faults
   }
 }
@@ -75,6 +105,7 @@ private struct MessageRules {
     guard let text else { return }
     require(!text.utf8.contains(0), member, "holds a NUL character", .invalidRequest)
     require(text.utf8.count <= limit, member, "has more than \(limit) bytes", code)
+    checkPlaceholders(member, text)
   }
 
   /// A text of one line that is not empty.
@@ -87,6 +118,7 @@ private struct MessageRules {
       },
       member, "has more than one line, or a control character")
     require(text.contains { !$0.isWhitespace }, member, "is empty; leave it out")
+    checkPlaceholders(member, text)
   }
 
   mutating func checkLink(_ member: String, _ link: String?) {
@@ -94,9 +126,87 @@ private struct MessageRules {
     require(link.utf8.count <= Self.longestLink, member, "has more than \(Self.longestLink) bytes")
     let scheme = link.prefix { $0 != ":" }.lowercased()
     let allowed = ["https"] + schemes.sorted()
+    checkPlaceholders(member, link)
+    let template = PlaceholderText(link)
     require(
-      Self.isURL(link) && allowed.contains(scheme), member,
+      Self.isURL(template.text(with: template.examples, in: .link)) && allowed.contains(scheme),
+      member,
       "is not a URL that begins with \(allowed.map { $0 + ":" }.joined(separator: " or "))")
+    let start = Self.startOfPath(link)
+    let hasOthers =
+      PlaceholderText(String(link[..<start])).hasPlaceholders
+      || link.contains("#") && PlaceholderText(String(link.drop { $0 != "#" })).hasPlaceholders
+    require(!hasOthers, member, "has a placeholder that is in neither its path nor its query")
+  }
+
+  /// Where the path or the query of a URL begins.
+  private static func startOfPath(_ link: String) -> String.Index {
+    guard let colon = link.firstIndex(of: ":") else { return link.endIndex }
+    let rest = link[colon...].dropFirst()
+    guard rest.hasPrefix("//") else { return rest.startIndex }
+    return rest.dropFirst(2).firstIndex { "/?#".contains($0) } ?? link.endIndex
+  }
+
+  /// The texts in other languages: each has the rules of the message's own, which there must be.
+  mutating func checkLanguages(of message: NotificationMessage) {
+    if let language = message.language {
+      require(LanguageTag.isValid(language), "language", "is a language such as de or pt-BR")
+    }
+    guard let languages = message.languages else { return }
+    let most = NotificationMessage.mostLanguages
+    require(languages.count <= most, "languages", "has more than \(most) languages")
+    let tags = languages.keys.map { $0.lowercased() } + [message.language?.lowercased() ?? ""]
+    require(
+      Set(tags).count == tags.count, "languages", "has a language twice, or that of the message")
+    for (tag, texts) in languages.sorted(by: { $0.key < $1.key }).prefix(most) {
+      let name = "languages.\(tag)"
+      require(LanguageTag.isValid(tag), name, "is not named by a language such as de or pt-BR")
+      checkText("\(name).message", texts.text, atMost: NotificationMessage.longestText, .tooLarge)
+      checkLine("\(name).title", texts.title, atMost: 1024)
+      checkLine("\(name).subtitle", texts.subtitle, atMost: 1024)
+      checkText("\(name).alt", texts.alt, atMost: 1000)
+      checkLink("\(name).link", texts.link)
+      let missing = [
+        ("message", texts.text != nil && message.text.isEmpty),
+        ("title", texts.title != nil && message.title == nil),
+        ("subtitle", texts.subtitle != nil && message.subtitle == nil),
+        ("alt", texts.alt != nil && message.alt == nil),
+        ("link", texts.link != nil && message.link == nil),
+      ]
+      for (member, isMissing) in missing {
+        require(
+          !isMissing, "\(name).\(member)", "is there, but the message itself has no \(member)")
+      }
+      for (id, label) in (texts.actions ?? [:]).sorted(by: { $0.key < $1.key }) {
+        checkLine("\(name).actions.\(id)", label, atMost: 64)
+        require(
+          message.actions?.contains { $0.id == id } == true, "\(name).actions.\(id)",
+          "is not the ID of a button")
+      }
+    }
+  }
+
+  /// Values of placeholders, in a member or in the body itself.
+  mutating func checkValues(_ member: String?, _ values: [String: String]?) {
+    guard let values else { return }
+    let (most, longest) = (NotificationMessage.mostValues, NotificationMessage.longestValue)
+    require(values.count <= most, member ?? "attributes", "has more than \(most) values")
+    for (name, value) in values.sorted(by: { $0.key < $1.key }).prefix(most) {
+      let name = String(name.prefix(60))
+      let path = member.map { "\($0).\(name)" } ?? name
+      require(
+        PlaceholderText.isName(name), path, "is not the name of a value: [a-z][A-Za-z0-9_]{0,31}")
+      require(
+        value.utf8.count <= longest && !value.utf8.contains(0), path,
+        "has more than \(longest) bytes, or a NUL character")
+    }
+  }
+
+  mutating func checkPlaceholders(_ member: String, _ text: String) {
+    require(
+      PlaceholderText(text).isValid, member,
+      "has a {{ that begins no {{name}} or {{name|default}}; a literal one is {{{{",
+      .invalidRequest)
   }
 
   mutating func checkIcon(_ icon: String?) {

@@ -26,6 +26,14 @@ public enum PushForm: String, Sendable, Codable, CaseIterable {
   }
 }
 
+/// What is done with recipients who have no value for a placeholder.
+public enum MissingValues: String, Sendable, Codable, CaseIterable {
+  /// The notification is refused.
+  case refuse
+  /// They do not get it.
+  case skip
+}
+
 /// A notification to be created: the body of `POST /api/notifications`.
 ///
 /// It has a title, a text or media, or several of them.
@@ -49,6 +57,12 @@ public struct NewNotification: Sendable, Equatable {
   public var form: PushForm?
   /// Whether the push sets the app's badge to the number of unread notifications; not possible with `silent`.
   public var badge: Bool?
+  /// What `{{name}}` in the texts stands for, by recipient: `username:` and the user's name.
+  ///
+  /// Where a recipient has no value here, the user's attribute of that name is taken.
+  public var values: [String: [String: String]]?
+  /// What is done if a recipient has no value for a placeholder without a default; nil to refuse the notification.
+  public var onMissing: MissingValues?
 
   /// Creates a notification with media.
   ///
@@ -83,7 +97,7 @@ extension NewNotification: Codable {
   private enum CodingKeys: String, CodingKey, CaseIterable {
     case richType, payload
     case audience = "to"
-    case notBefore, expires, form, badge, idempotencyKey
+    case notBefore, expires, form, badge, idempotencyKey, values, onMissing
   }
 
   /// Decodes a notification.
@@ -98,6 +112,7 @@ extension NewNotification: Codable {
     (notBefore, expires) = (reader.read(.notBefore), reader.read(.expires))
     (form, badge) = (reader.read(.form), reader.read(.badge))
     idempotencyKey = reader.read(.idempotencyKey)
+    (values, onMissing) = (reader.readEntries(.values), reader.read(.onMissing))
     try reader.throwFaults()
   }
 
@@ -113,6 +128,8 @@ extension NewNotification: Codable {
     try members.encodeIfPresent(form, forKey: .form)
     try members.encodeIfPresent(badge, forKey: .badge)
     try members.encodeIfPresent(idempotencyKey, forKey: .idempotencyKey)
+    try members.encodeIfPresent(values, forKey: .values)
+    try members.encodeIfPresent(onMissing, forKey: .onMissing)
   }
 }
 
@@ -165,6 +182,14 @@ public struct Amendment: Sendable, Equatable, Codable {
   public var data = Change<JSONValue>.none
   /// Groups notifications in statistics.
   public var label = Change<String>.none
+  /// The language of the texts.
+  public var language = Change<String>.none
+  /// The texts in other languages; each that is named changes by the members that it names.
+  public var languages = Change<[String: MessageTranslation]>.none
+  /// What placeholders stand for where a recipient has no value.
+  public var variables = Change<[String: String]>.none
+  /// What placeholders stand for, by recipient; those that are not named keep what they have.
+  public var values = Change<[String: [String: String]]>.none
 
   /// Creates an amendment; nil leaves a member unchanged, and the others can be set afterwards.
   ///
@@ -185,7 +210,7 @@ public struct Amendment: Sendable, Equatable, Codable {
     case text = "message"
     case richType, payload, notBefore, expires, form, badge
     case title, subtitle, alt, link, actions, category, sound, importance, relevance, thread
-    case lockScreen, icon, colour, channel, data, label
+    case lockScreen, icon, colour, channel, data, label, language, languages, variables, values
   }
 }
 
@@ -331,7 +356,7 @@ extension NewNotification: RequestMessage {
 extension Amendment: RequestMessage {
   package static func check(members: [String]) throws(ServiceError) {
     try NewNotification.check(members: members)
-    let fixed = ["to", "idempotencyKey", "replaces"].filter(members.contains).map {
+    let fixed = ["to", "idempotencyKey", "replaces", "onMissing"].filter(members.contains).map {
       ServiceError.Fault($0, .invalidRequest, "\($0) of a notification cannot be changed.")
     }
     if let error = ServiceError(fixed) { throw error }

@@ -39,6 +39,12 @@ public struct NotificationMessage: Sendable, Equatable {
   public var data: JSONValue?
   /// Groups notifications in statistics.
   public var label: String?
+  /// The language of its texts (BCP 47), such as `de-CH`.
+  public var language: String?
+  /// Its texts in other languages, by their tags; each device and each reader gets those that it prefers.
+  public var languages: [String: MessageTranslation]?
+  /// What `{{name}}` stands for in its texts, where a recipient has no value of that name.
+  public var variables: [String: String]?
 
   /// Creates a message of a text; the other members can be set afterwards.
   public init(_ text: String = "") { self.text = text }
@@ -108,6 +114,7 @@ extension NotificationMessage: Codable {
     case text = "message"
     case title, subtitle, alt, link, actions, category, sound, importance, relevance
     case thread, replaces, lockScreen, icon, colour, channel, data, label
+    case language, languages, variables
   }
 
   /// Decodes the members that are there.
@@ -125,6 +132,8 @@ extension NotificationMessage: Codable {
     (lockScreen, icon) = (reader.read(.lockScreen), reader.read(.icon))
     (colour, channel) = (reader.read(.colour), reader.read(.channel))
     (data, label) = (reader.readValue(.data), reader.read(.label))
+    (language, languages) = (reader.read(.language), reader.readEntries(.languages))
+    variables = reader.readEntries(.variables)
     try reader.throwFaults()
   }
 
@@ -149,6 +158,9 @@ extension NotificationMessage: Codable {
     try members.encodeIfPresent(channel, forKey: .channel)
     try members.encodeIfPresent(data, forKey: .data)
     try members.encodeIfPresent(label, forKey: .label)
+    try members.encodeIfPresent(language, forKey: .language)
+    try members.encodeIfPresent(languages, forKey: .languages)
+    try members.encodeIfPresent(variables, forKey: .variables)
   }
 
   /// All members but the text, as JSON text; nil if there are none.

@@ -10,6 +10,10 @@ package struct Registration: Sendable, Encodable {
   package let keys: Keys?
   /// What the device calls itself, for lists of devices.
   package let name: String?
+  /// The language that the device prefers (BCP 47), such as `de-CH`.
+  package let language: String?
+  /// The time zone that the device is in, by its name in the IANA's database, such as `Europe/Zurich`.
+  package let timeZone: String?
 
   /// The keys of a Web Push subscription (RFC 8291), in base64url.
   package struct Keys: Sendable, Codable {
@@ -24,10 +28,11 @@ package struct Registration: Sendable, Encodable {
 
   /// Creates a registration.
   package init(
-    platform: String, handle: String, tags: [String], keys: Keys? = nil, name: String? = nil
+    platform: String, handle: String, tags: [String], keys: Keys? = nil, name: String? = nil,
+    language: String? = nil, timeZone: String? = nil
   ) {
     (self.platform, self.handle, self.tags, self.keys) = (platform, handle, tags, keys)
-    self.name = name
+    (self.name, self.language, self.timeZone) = (name, language, timeZone)
   }
 
   private enum CodingKeys: String, CodingKey, CaseIterable {
@@ -36,6 +41,8 @@ package struct Registration: Sendable, Encodable {
     case tags = "Tags"
     case keys = "Keys"
     case name = "Name"
+    case language = "Language"
+    case timeZone = "TimeZone"
   }
 }
 
@@ -52,6 +59,7 @@ extension Registration: RequestMessage {
     tags = try value("tags") ?? []
     keys = try value("keys")
     name = try value("name")
+    (language, timeZone) = (try value("language"), try value("timezone"))
   }
 
   package static func check(members: [String]) throws(ServiceError) {

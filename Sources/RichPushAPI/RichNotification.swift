@@ -83,6 +83,8 @@ public struct RichNotification: Sendable, Equatable, Identifiable {
     public let unknown: [String]?
     /// Those of the devices that no push service of the server sends to.
     public let devicesWithoutLane: Int
+    /// The users who were left out, because they have no value for a placeholder.
+    public var skipped: Int?
 
     /// Creates the numbers.
     package init(users: Int, devices: Int, unknown: [String], devicesWithoutLane: Int) {

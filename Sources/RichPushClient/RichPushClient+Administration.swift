@@ -123,6 +123,41 @@ extension RichPushClient {
     try await send(request("PUT", ["api", "users", name], json: change))
   }
 
+  /// What is known of a user, for placeholders such as `{{name}}`; for publishers.
+  ///
+  /// ```swift
+  /// print(try await client.attributes(of: "dora")["city"] ?? "")
+  /// ```
+  public func attributes(of name: String) async throws -> [String: String] {
+    let attributes: UserAttributes = try await value(
+      request("GET", ["api", "users", name, "attributes"]))
+    return attributes.values
+  }
+
+  /// Replaces what is known of a user: at most 32 texts of 256 bytes; for publishers.
+  ///
+  /// ```swift
+  /// try await client.setAttributes(["name": "Dora", "city": "Bern"], of: "dora")
+  /// ```
+  public func setAttributes(_ attributes: [String: String], of name: String) async throws {
+    try await send(
+      request("PUT", ["api", "users", name, "attributes"], json: UserAttributes(attributes)))
+  }
+
+  /// Replaces what is known of many users, by name, all of it or nothing; for publishers.
+  ///
+  /// A request has at most 4 MiB.
+  ///
+  /// ```swift
+  /// let report = try await client.importAttributes(["dora": ["city": "Bern"]])
+  /// print(report.changed, report.unknown)
+  /// ```
+  @discardableResult
+  public func importAttributes(_ users: [String: [String: String]]) async throws -> AttributeReport
+  {
+    try await value(request("POST", ["api", "attributes"], json: AttributeImport(users)))
+  }
+
   /// Removes a user with all devices.
   ///
   /// ```swift

@@ -10,6 +10,7 @@ public import RichPushAPI
 extension RichPushClient {
   /// Registers this device in the tutorial's two steps, and returns the registration's ID.
   ///
+  /// Pushes come in the first of ``RichPushClient/languages``, if the notification has it.
   /// The same handle always gets the same ID, so an app can call this at every start. The user sees the `name`
   /// in lists of devices.
   ///
@@ -23,7 +24,8 @@ extension RichPushClient {
     let query = [(name: "handle", value: handle)]
     let id: String = try await value(request("POST", ["api", "register"], query: query))
     let registration = Registration(
-      platform: platform, handle: handle, tags: tags, name: name)
+      platform: platform, handle: handle, tags: tags, name: name, language: languages.first,
+      timeZone: TimeZone.current.identifier)
     try await send(request("PUT", ["api", "register", id], json: registration))
     return id
   }
@@ -42,7 +44,8 @@ extension RichPushClient {
   ) async throws {
     let registration = Registration(
       platform: "webpush", handle: endpoint, tags: tags,
-      keys: Registration.Keys(p256dh: p256dh, auth: auth), name: name)
+      keys: Registration.Keys(p256dh: p256dh, auth: auth), name: name, language: languages.first,
+      timeZone: TimeZone.current.identifier)
     try await send(request("PUT", ["api", "register", id], json: registration))
   }
 

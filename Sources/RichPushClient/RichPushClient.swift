@@ -27,6 +27,9 @@ public struct RichPushClient: Sendable {
   /// The registration's ID that `register` returned; if it is set, receipts name the device.
   public var device: String?
 
+  /// The languages that texts are wanted in, the best first; the device's own by default.
+  public var languages = RichPushClient.preferredLanguages
+
   var transport = HTTPTransport()
   /// Waits before a stream of events connects again.
   var wait: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
@@ -89,6 +92,9 @@ public struct RichPushClient: Sendable {
     }
     var request = HTTPRequest(method: method, url: url, fields: [:])
     if let device { request.fields["Richpush-Device"] = device }
+    if !languages.isEmpty {
+      request.fields["Accept-Language"] = languages.prefix(8).joined(separator: ", ")
+    }
     if method == "POST" || method == "PUT" { request.body = .data(Data()) }
     return request
   }

@@ -76,17 +76,21 @@ struct DeliveryFixture {
   /// Registers a device and returns its ID.
   @discardableResult
   func register(
-    _ handle: String, of user: String, platform: String = "apns", tags: [String] = []
+    _ handle: String, of user: String, platform: String = "apns", tags: [String] = [],
+    language: String? = nil
   ) async throws -> String {
     let device = try await store.accounts.registration(forHandle: handle, user: id(user))
-    _ = try await store.accounts.putRegistration(
-      device, user: id(user), platform: platform, handle: handle,
-      tags: ["username:" + user] + tags)
+    var change = RegistrationChange(platform: platform, handle: handle)
+    (change.tags, change.language) = (["username:" + user] + tags, language)
+    _ = try await store.accounts.putRegistration(device, user: id(user), change)
     return device
   }
 
-  func draft(_ members: String = "", to: String = #"["username:alice"]"#) throws -> Draft {
-    let json = #"{"message":"Hi","richType":"note","payload":"hello","to":\#(to)\#(members)}"#
+  func draft(
+    _ members: String = "", to: String = #"["username:alice"]"#, message: String = "Hi"
+  ) throws -> Draft {
+    let json =
+      #"{"message":"\#(message)","richType":"note","payload":"hello","to":\#(to)\#(members)}"#
     return try Draft(Array(json.utf8), allowing: [], now: clock.date)
   }
 
@@ -138,4 +142,9 @@ extension PushTraits {
     traits.limitsSilentPushes = false
     return traits
   }()
+}
+
+extension FeedEvent {
+  /// What is sent to who prefers no language.
+  var data: String { data(for: []) }
 }

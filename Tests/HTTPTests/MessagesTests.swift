@@ -75,7 +75,9 @@ import Testing
   @Test(arguments: [
     ("title", "#/title"), ("actions[2]", "#/actions/2"),
     ("actions[1].label", "#/actions/1/label"), ("sound.critical", "#/sound/critical"),
-    ("a[b", "#/a[b"), ("a.b.c", "#/a.b.c"), ("", "#/"),
+    ("languages.de-CH.title", "#/languages/de-CH/title"),
+    (#"values["username:a.b/c"].name"#, "#/values/username:a.b~1c/name"),
+    ("a[b", "#/a[b"), ("a.b/c", "#/a.b~1c"), ("", "#/"),
   ])
   func `a pointer leads into arrays`(member: String, pointer: String) {
     #expect(ProblemError("It is wrong.", member: member).pointer == pointer)

@@ -266,7 +266,8 @@ import Waiting
         try await feed.events(
           for: server.id(of: "device"), role: .device, after: 0, limit: 1
         ).first)
-      let pushed = try JSONSerialization.jsonObject(with: Data(event.data.utf8)) as? [String: Any]
+      let pushed =
+        try JSONSerialization.jsonObject(with: Data(event.data(for: []).utf8)) as? [String: Any]
       #expect(pushed?["richMessage"] as? String == texts.first?["body"] as? String)
 
       for (members, status) in [

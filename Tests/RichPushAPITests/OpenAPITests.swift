@@ -120,6 +120,11 @@ import Testing
     message.replaces = "r"
     (message.sound, message.importance, message.relevance) = (.default, .high, 0.5)
     (message.lockScreen, message.data) = (.private, .object(["a": .number(1)]))
+    var translation = MessageTranslation("m")
+    (translation.title, translation.subtitle, translation.alt) = ("t", "s", "a")
+    (translation.link, translation.actions) = ("https://a.example", ["a": "A"])
+    (message.language, message.languages) = ("en", ["de-CH": translation])
+    message.variables = ["name": "n"]
     return message
   }()
 
@@ -133,6 +138,7 @@ import Testing
     if isFull {
       notification.reach = RichNotification.Reach(
         users: 1, devices: 2, unknown: ["b"], devicesWithoutLane: 1)
+      notification.reach?.skipped = 1
       (notification.held, notification.replacedBy) = (true, 1)
     }
     return notification
@@ -197,13 +203,11 @@ import Testing
       (rendition.reason, rendition.contentType) = ("r", "image/png")
       (rendition.bytes, rendition.url) = (1, "/")
     }
-    return DryRun(
-      audience: audience, renditions: [rendition],
-      texts: [
-        .init(
-          platform: "apns", body: "m", bytes: 1, limit: 2, cut: false, members: members,
-          payload: .object([:]))
-      ], warnings: [])
+    var text = DryRun.Text(
+      platform: "apns", body: "m", bytes: 1, limit: 2, cut: false, members: members,
+      payload: .object([:]))
+    text.language = isFull ? "de" : nil
+    return DryRun(audience: audience, renditions: [rendition], texts: [text], warnings: [])
   }
 
   private static let audience = AudienceSize(users: 1, devices: ["apns": 2], unknown: ["u"])
@@ -218,6 +222,7 @@ import Testing
       (new.message, new.richType, new.payload) = (message, "img", "p")
       (new.notBefore, new.expires, new.idempotencyKey) = (date, date, "k")
       (new.form, new.badge) = (.alert, true)
+      (new.values, new.onMissing) = (["username:alice": ["name": "n"]], .skip)
     }
     return new
   }
@@ -233,12 +238,15 @@ import Testing
     (amendment.sound, amendment.importance) = (.value(.critical(volume: 0.5)), .value(.low))
     (amendment.relevance, amendment.lockScreen) = (.value(1), .value(.secret))
     (amendment.data, amendment.label) = (.value(.object([:])), .value("l"))
+    (amendment.language, amendment.languages) = (.value("en"), .value([:]))
+    (amendment.variables, amendment.values) = (.removal, .value([:]))
     return amendment
   }
 
   private static let registration = Registration(
     platform: "webpush", handle: "AB", tags: ["news"],
-    keys: Registration.Keys(p256dh: "AB", auth: "AB"), name: "n")
+    keys: Registration.Keys(p256dh: "AB", auth: "AB"), name: "n", language: "de",
+    timeZone: "UTC")
 
   private static func deliverability(_ isFull: Bool) -> Deliverability {
     Deliverability(
@@ -305,6 +313,7 @@ import Testing
     if isFull {
       (device.name, device.created, device.lastContact, device.ended) = ("n", date, date, date)
       (device.credential, device.userAgent) = ("password", "app/1")
+      (device.language, device.timeZone) = ("de", "UTC")
     }
     var list = DeviceList(devices: [device], next: isFull ? "r" : nil)
     list.others = isFull ? ["o"] : nil

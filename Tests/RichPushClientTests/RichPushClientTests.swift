@@ -1,4 +1,5 @@
 import Foundation
+import RichPushAPI
 import RichPushClient
 import Synchronization
 import Testing
@@ -8,13 +9,18 @@ import Testing
     let server = try StandIn { request, connection in
       connection.answer(200, [], request.method == "POST" ? #""r-1""# : "")
     }
-    let client = RichPushClient(endpoint: server.endpoint, user: "alice", password: "a:b")
+    var client = RichPushClient(endpoint: server.endpoint, user: "alice", password: "a:b")
+    client.languages = ["de-CH", "en"]
     #expect(try await client.register(handle: "AB12", tags: ["news"]) == "r-1")
     let requests = server.requests
     #expect(requests.map(\.method) == ["POST", "PUT"])
     #expect(requests.map(\.target) == ["/api/register?handle=AB12", "/api/register/r-1"])
     #expect(requests[0].fields["authorization"] == "Basic YWxpY2U6YTpi")
-    #expect(requests[1].body == #"{"Handle":"AB12","Platform":"apns","Tags":["news"]}"#)
+    let zone = JSONCoding.text(TimeZone.current.identifier)
+    #expect(
+      requests[1].body
+        == #"{"Handle":"AB12","Language":"de-CH","Platform":"apns","Tags":["news"],"TimeZone":\#(zone)}"#)
+    #expect(requests[1].fields["accept-language"] == "de-CH, en")
   }
 
   @Test func `a device sends a token, which requests that come together share`() async throws {

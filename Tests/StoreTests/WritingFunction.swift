@@ -62,6 +62,9 @@ struct WritingFunction: Sendable {
     Self("setMaxDevices", effects: none) {
       _ = try await $0.accounts.setMaxDevices(of: "alice", to: 9)
     },
+    Self("setAttributes", effects: none) {
+      _ = try await $0.accounts.setAttributes(["alice": ["city": "Bern"]])
+    },
     Self("removeUser") { store in
       let user = try await store.user("gone")
       return Call(effects: [.credentialsEnded(user)]) {

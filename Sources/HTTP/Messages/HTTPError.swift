@@ -48,12 +48,16 @@ package struct ProblemError: Sendable, Hashable {
   /// Where, as a JSON pointer in a URI fragment (RFC 6901, section 6): `#/expires`.
   package let pointer: String
 
-  /// Describes what is wrong with a member of the body, or with a part of one, such as `actions[1].label`.
+  /// Describes what is wrong with a member of the body, or with a part of one, such as `actions[1].label` or
+  /// `values["username:alice"].name`.
   package init(_ detail: String, member: String) {
     self.detail = detail
     // A name that is none of the API's may have any characters, and is one step of the path.
-    let isPath = member.wholeMatch(of: /[A-Za-z]+(\[[0-9]+\])?(\.[A-Za-z]+)?/) != nil
-    let path = isPath ? member.split(whereSeparator: "[].".contains).map(String.init) : [member]
+    let isPath =
+      member.wholeMatch(of: /[A-Za-z]+(?:\[[0-9]+\]|\["[^"]+"\]|\.[A-Za-z0-9_-]+)*/) != nil
+    let path =
+      isPath
+      ? member.matches(of: /"([^"]+)"|[A-Za-z0-9_-]+/).map { String($0.1 ?? $0.0) } : [member]
     pointer =
       "#"
       + path.map { "/" + $0.replacing("~", with: "~0").replacing("/", with: "~1") }.joined()

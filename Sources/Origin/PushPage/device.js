@@ -88,7 +88,10 @@ async function subscribe(registration, authorization, id) {
     "The push service of this browser cannot be reached. The network may block it; try again later.");
   const { endpoint, keys } = subscription.toJSON();
   const answer = await call(authorization, "PUT", "register/" + id,
-    { platform: "webpush", handle: endpoint, keys });
+    {
+      platform: "webpush", handle: endpoint, keys, language: navigator.language,
+      timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    });
   return answer.json();
 }
 

@@ -28,7 +28,8 @@ async function show(data) {
   try { push = data?.json() ?? {}; } catch {}
   const { richId, richType, richMessage, replaces, sound } = push;
   const tag = replaces ?? richId;
-  const options = { tag, renotify: tag !== undefined, data: push, ...(sound === "none" && { silent: true }) };
+  const options = { tag, renotify: tag !== undefined, data: push, lang: push.lang,
+    ...(sound === "none" && { silent: true }) };
   // A browser cannot tell whether the screen is locked.
   const isPrivate = ["private", "secret"].includes(push.lockScreen);
   const lines = isPrivate ? [] : [push.richTitle, push.richSubtitle, richMessage].filter(Boolean);

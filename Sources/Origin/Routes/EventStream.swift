@@ -18,6 +18,8 @@ final class EventStream: EventSource {
   }
 
   let caller: Caller
+  /// The languages that the client prefers, the best first.
+  private let languages: [String]
   private let feed: EventFeed
   private let clock: any SteadyClock
   /// Ends with the stream, also if it is never opened.
@@ -29,13 +31,15 @@ final class EventStream: EventSource {
   private static let batch = 100
 
   init(
-    of feed: EventFeed, for caller: Caller, after last: Int, permit: StreamPermits.Permit,
+    of feed: EventFeed, for caller: Caller, in languages: [String], after last: Int,
+    permit: StreamPermits.Permit,
     clock: any SteadyClock,
     opened: @escaping @Sendable (EventStream) -> Void,
     isValid: @escaping @Sendable () async throws -> Bool,
     closed: @escaping @Sendable (EventStream) -> Void
   ) {
     (self.feed, self.caller, self.permit, self.clock) = (feed, caller, permit, clock)
+    self.languages = languages
     (self.opened, self.isValid, self.closed) = (opened, isValid, closed)
     state = Mutex(State(last: last))
   }
@@ -148,7 +152,9 @@ extension EventStream {
     guard let sink, !events.isEmpty else { return false }
     return sink.send(
       events.flatMap {
-        ServerSentEvent(id: String($0.sequence), name: $0.name, data: $0.data).bytes
+        ServerSentEvent(
+          id: String($0.sequence), name: $0.name, data: $0.data(for: languages)
+        ).bytes
       })
   }
 

@@ -80,7 +80,7 @@ final class EventStreams: Sendable {
     let permit = try permits.permit(caller, maxDevices: maxDevices)
     return .events(
       EventStream(
-        of: feed, for: caller, after: last, permit: permit, clock: clock,
+        of: feed, for: caller, in: context.languages, after: last, permit: permit, clock: clock,
         opened: { [weak self] in self?.add($0) },
         isValid: { [store] in try await store.isCurrent(caller) },
         closed: { [weak self] in self?.remove($0) }))

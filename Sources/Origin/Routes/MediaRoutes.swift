@@ -59,7 +59,7 @@ struct MediaRoutes: Sendable {
     guard let notification = try await store.notifications.notification(context.notificationID()),
       caller.controls(notification)
     else { throw ServiceError.noSuchNotification }
-    guard notification.media != nil else { return try text(of: notification, context) }
+    guard notification.media != nil else { return try text(of: notification, context, [:]) }
     let request = try rendition(notification, for: caller) { plugin throws(ServiceError) in
       try RenditionOptions(
         context.request.query.items, declaring: plugin.manifest.query,
@@ -111,7 +111,10 @@ struct MediaRoutes: Sendable {
     guard let notification = try await store.notifications.notification(id),
       !notification.isHeld(at: Date())
     else { throw ServiceError.noSuchNotification }
-    guard notification.media != nil else { return try text(of: notification, context) }
+    guard notification.media != nil else {
+      let values = try await store.values(of: [notification], for: context.caller.id)[id] ?? [:]
+      return try text(of: notification, context, values)
+    }
     let rendition = try rendition(notification, for: context.caller) {
       plugin throws(ServiceError) in
       try RenditionOptions(
@@ -124,20 +127,22 @@ struct MediaRoutes: Sendable {
     return try await response(media, for: context, at: second)
   }
 
-  /// What a notification without media says.
+  /// What a notification without media says to the caller, who has these values.
   private func text(
-    of notification: StoredNotification, _ context: RequestContext
+    of notification: StoredNotification, _ context: RequestContext, _ values: [String: String]
   ) throws(ServiceError) -> Response {
     // An option that means nothing is an error here as everywhere.
     _ = try RenditionOptions(context.request.query.items, declaring: [], defaults: [:])
-    let text = notification.message.isEmpty ? notification.said.title : notification.message
+    let said = notification.said(in: context.languages, values: values)
+    var fields: Fields = [
+      "Cache-Control": "private, no-cache",
+      "Content-Security-Policy": "default-src 'none'; sandbox",
+      "X-Content-Type-Options": "nosniff", "Vary": "Accept-Language",
+    ]
+    if let language = said.language { fields["Content-Language"] = language }
     return .bytes(
-      200, Array((text ?? "").utf8), type: "text/plain; charset=utf-8",
-      fields: [
-        "Cache-Control": "private, no-cache",
-        "Content-Security-Policy": "default-src 'none'; sandbox",
-        "X-Content-Type-Options": "nosniff",
-      ])
+      200, Array((said.text.isEmpty ? said.title ?? "" : said.text).utf8),
+      type: "text/plain; charset=utf-8", fields: fields)
   }
 
   /// What a target of the notification resolves to.

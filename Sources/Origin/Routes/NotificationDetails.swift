@@ -32,7 +32,14 @@ struct NotificationDetails: Sendable {
       throw ServiceError.noSuchNotification
     }
     let requested = try rendition(link, of: notification.richType)
-    var details = RichNotification(notification, isRead: own.first?.read != nil)
+    // Its sender sees what was written, in all languages.
+    var said: NotificationMessage?
+    if !seesAll {
+      let values = try await store.values(of: [notification], for: caller.id)[id] ?? [:]
+      said = notification.said(in: context.languages, values: values)
+    }
+    var details = RichNotification(
+      notification, saying: said, isRead: own.first?.read != nil)
     let shown =
       seesAll
       ? try await store.notifications.receipts(of: id, in: nil, after: 0, limit: Self.listed) : own
@@ -52,7 +59,7 @@ struct NotificationDetails: Sendable {
     details.renditions = Dictionary(
       uniqueKeysWithValues: profiles.map { ($0, "/api/notifications/\(id)?profile=\($0)") })
     details.links = hasMedia ? mediaLinks(to: notification, and: requested) : [:]
-    return .json(200, details)
+    return .json(200, details, fields: ["Vary": "Accept-Language"])
   }
 
   /// The name of the rendition that a link is wanted to.

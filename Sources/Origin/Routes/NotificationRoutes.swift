@@ -168,12 +168,20 @@ struct NotificationRoutes: Sendable {
     let page = entries.prefix(limit)
     let next = entries.count > limit ? page.last.map { $0.notification.id } : nil
     let unread = query["unread"].map { "&unread=\($0)" } ?? ""
+    let (user, languages) = (context.caller.id, context.languages)
+    let values = try await store.values(of: page.map(\.notification), for: user)
     return .json(
       200,
       Inbox(
-        notifications: page.map { RichNotification($0.notification, isRead: $0.isRead) },
-        unread: try await store.notifications.unreadCount(of: context.caller.id),
-        next: next.map { "/api/notifications?before=\($0)&limit=\(limit)\(unread)" }))
+        notifications: page.map { entry in
+          let stored = entry.notification
+          return RichNotification(
+            stored, saying: stored.said(in: languages, values: values[stored.id] ?? [:]),
+            isRead: entry.isRead)
+        },
+        unread: try await store.notifications.unreadCount(of: user),
+        next: next.map { "/api/notifications?before=\($0)&limit=\(limit)\(unread)" }),
+      fields: ["Vary": "Accept-Language"])
   }
 
   /// `PUT /api/notifications/<id>/read`.

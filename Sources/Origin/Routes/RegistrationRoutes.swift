@@ -70,6 +70,8 @@ struct RegistrationRoutes: Sendable {
     change.tags = try Self.check(tags: registration.tags, of: context.caller.name)
     (change.keys, change.lane) = (subscription?.keys, subscription?.lane)
     change.name = try Self.check(name: registration.name)
+    change.language = try Self.check(language: registration.language)
+    change.timeZone = try Self.check(timeZone: registration.timeZone)
     change.origin = Self.origin(context)
     change.isRenewal = context.caller.device != nil
     try await store(change, as: id, of: context.caller)
@@ -231,6 +233,25 @@ struct RegistrationRoutes: Sendable {
     return name
   }
 
+  private static func check(language: String?) throws(ServiceError) -> String? {
+    guard let language, !language.isEmpty else { return nil }
+    // As Apple's systems name it, too.
+    let tag = language.replacing("_", with: "-")
+    guard LanguageTag.isValid(tag) else {
+      throw ServiceError(.invalidRequest, "Language must be a tag such as de or pt-BR (BCP 47).")
+    }
+    return tag
+  }
+
+  private static func check(timeZone: String?) throws(ServiceError) -> String? {
+    guard let timeZone, !timeZone.isEmpty else { return nil }
+    guard timeZone.utf8.count <= 64, TimeZone(identifier: timeZone) != nil else {
+      throw ServiceError(
+        .invalidRequest, "TimeZone must be a name of the IANA's database, such as Europe/Zurich.")
+    }
+    return timeZone
+  }
+
   private static func check(tags: [String], of user: String) throws(ServiceError) -> [String] {
     let own = "username:" + user
     guard tags.count <= 60 else {
@@ -268,7 +289,8 @@ extension DeviceList.Device {
     self.init(
       registration: registration.id, platform: registration.platform, tags: registration.tags,
       updated: registration.updated)
-    name = registration.name
+    (name, language) = (registration.name, registration.language)
+    timeZone = registration.timeZone
     (created, credential) = (registration.origin.created, registration.origin.credential)
     userAgent = registration.origin.userAgent
     (lastContact, ended) = (registration.lastContact, registration.ended)

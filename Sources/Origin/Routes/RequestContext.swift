@@ -34,6 +34,9 @@ struct RequestContext: Sendable {
     }
   }
 
+  /// The languages that the client prefers (RFC 9110, section 12.5.4), the best first.
+  var languages: [String] { LanguageTag.ranges(of: request.fields["Accept-Language"]) }
+
   /// The notification ID in the path.
   func notificationID() throws(ServiceError) -> Int {
     guard let id = Self.notificationID(parameters) else { throw ServiceError.noSuchNotification }

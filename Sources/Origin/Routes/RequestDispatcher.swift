@@ -147,8 +147,11 @@ final class RequestDispatcher: Responder {
         permit?.end()
         return await respond(context)
       }
-    case .memory(let limit):
-      .collectingBody(limit: limit, deadline: deadline, interruption: interruption()) { body in
+    case .memory(let limit, _):
+      .collectingBody(
+        limit: Self.largeBody(of: context, route) ?? limit, deadline: deadline,
+        interruption: interruption()
+      ) { body in
         permit?.end()
         var context = context
         context.body = body
@@ -167,6 +170,14 @@ final class RequestDispatcher: Responder {
     }
   }
 
+  /// The size of a body that only a publisher may send, as an upload; nil for every other.
+  private static func largeBody(of context: RequestContext, _ route: Route) -> Int? {
+    guard case .memory(let limit, let largest) = route.body, context.caller.mayPublish,
+      case .sized(let length) = context.request.body, length > limit, length <= largest
+    else { return nil }
+    return length
+  }
+
   /// What a request with a body holds until the body is complete, or its file is handled.
   ///
   /// It also ends with the plan, if the client leaves before. Nil if there is no body, or no user: then the limits of
@@ -175,7 +186,8 @@ final class RequestDispatcher: Responder {
     for context: RequestContext, _ route: Route
   ) throws(ServiceError) -> KeyedSemaphore<UserID>.Permit? {
     guard route.access != .anybody, context.request.body != .none else { return nil }
-    let isFile = if case .file = route.body { true } else { false }
+    let isFile =
+      if case .file = route.body { true } else { Self.largeBody(of: context, route) != nil }
     let permit = (isFile ? uploadPermits : bodyPermits).tryPermit(context.caller.id)
     guard let permit else {
       throw isFile

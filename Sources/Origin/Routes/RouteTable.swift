@@ -37,10 +37,11 @@ struct RouteTable: Sendable {
       Route("GET", "/media/{}/{}", for: .anybody, deadline: Self.renderTime, signed.get),
       Route("GET", "/api/notifications", for: .user, notifications.inbox),
       Route(
-        "POST", "/api/notifications", for: .user, body: .memory(limit: 256 << 10),
+        "POST", "/api/notifications", for: .user, body: .memory(limit: 256 << 10, largest: 4 << 20),
         deadline: .seconds(120), ready: notifications.mayPost, notifications.post),
       Route(
-        "PATCH", "/api/notifications/{}", for: .user, body: .memory(limit: 256 << 10),
+        "PATCH", "/api/notifications/{}", for: .user,
+        body: .memory(limit: 256 << 10, largest: 4 << 20),
         deadline: .seconds(120), notifications.patch),
       Route("DELETE", "/api/notifications/{}", for: .user, notifications.delete),
       Route("GET", "/api/notifications/{}/details", for: .user, details.get),
@@ -92,6 +93,14 @@ struct RouteTable: Sendable {
       Route("DELETE", "/api/users/{}", for: .admin, users.delete),
       Route("DELETE", "/api/users/{}/tokens", for: .admin, users.endCredentials),
       Route("GET", "/api/users/{}/devices", for: .admin, users.devices),
+      Route("GET", "/api/users/{}/attributes", for: .publisher, users.attributes),
+      Route(
+        "PUT", "/api/users/{}/attributes", for: .publisher, body: .memory(limit: 64 << 10),
+        users.putAttributes),
+      Route(
+        "POST", "/api/attributes", for: .publisher,
+        body: .memory(limit: 256 << 10, largest: 4 << 20),
+        users.importAttributes),
       Route("GET", "/api/failed-logins", for: .admin, users.refusals),
       Route("GET", "/api/storage", for: .admin, health.storage),
       Route("GET", "/api/plugins", for: .admin, plugins.list),
@@ -116,8 +125,9 @@ final class Route: Sendable {
   /// How a request's body is read, after its caller was authorized.
   enum Body: Sendable {
     case none
-    /// Into memory, at most `limit` bytes.
-    case memory(limit: Int)
+    /// Into memory, at most `limit` bytes; a publisher may send up to `largest`, whose number is known before, as one
+    /// of its uploads.
+    case memory(limit: Int, largest: Int = 0)
     /// Into a temporary file, at most `limit` bytes.
     case file(limit: Int)
   }

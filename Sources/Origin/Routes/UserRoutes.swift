@@ -4,7 +4,7 @@ import Primitives
 import RichPushAPI
 import Store
 
-/// `/api/users` and `/api/failed-logins`, for administrators.
+/// `/api/users` and `/api/failed-logins`, for administrators, and users' attributes, for publishers.
 struct UserRoutes: Sendable {
   let store: Store
   let authenticator: Authenticator
@@ -75,6 +75,43 @@ struct UserRoutes: Sendable {
   /// `GET /api/users/<name>/devices`: the user's devices by registration, without their push tokens.
   func devices(_ context: RequestContext) async throws -> Response {
     .json(200, try await DeviceList(context, of: user(context), in: store))
+  }
+
+  /// `GET /api/users/<name>/attributes`: what is known of a user, for placeholders.
+  func attributes(_ context: RequestContext) async throws -> Response {
+    _ = try context.query()
+    let values = try await store.accounts.attributes(of: user(context))
+    return .json(200, UserAttributes(values))
+  }
+
+  /// `PUT /api/users/<name>/attributes`: replaces what is known of a user.
+  func putAttributes(_ context: RequestContext) async throws -> Response {
+    _ = try context.query()
+    let attributes = try JSONCoding.request(UserAttributes.self, from: context.body)
+    if let error = ServiceError(attributes.faults) { throw error }
+    guard let name = context.parameters.first else { throw Self.noSuchUser }
+    let known = try await store.accounts.setAttributes([name: attributes.values])
+    guard !known.isEmpty else { throw Self.noSuchUser }
+    return .empty(204)
+  }
+
+  /// `POST /api/attributes`: replaces what is known of many users; those that do not exist are named.
+  func importAttributes(_ context: RequestContext) async throws -> Response {
+    _ = try context.query()
+    let users = try JSONCoding.request(AttributeImport.self, from: context.body).users
+    guard !users.isEmpty else { throw ServiceError(.rejected, "The body names no user.") }
+    var faults: [ServiceError.Fault] = []
+    for (name, values) in users.sorted(by: { $0.key < $1.key }) where faults.count < 20 {
+      faults += UserAttributes(values).faults.map {
+        .init(name, $0.code, "\(name.quoted): \($0.reason)")
+      }
+    }
+    if let error = ServiceError(faults) { throw error }
+    let known = try await store.accounts.setAttributes(users)
+    return .json(
+      200,
+      AttributeReport(
+        changed: known.count, unknown: users.keys.filter { !known.contains($0) }.sorted()))
   }
 
   /// `GET /api/failed-logins`: the addresses and names that have to wait after wrong passwords.

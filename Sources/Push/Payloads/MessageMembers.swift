@@ -41,9 +41,10 @@ package struct MessageMembers: Sendable, Equatable {
 }
 
 extension NotificationMessage {
-  /// The members that it has, in the order of the documentation.
+  /// The members that it has, in the order of the documentation, but for those by which its texts are chosen.
   package var present: [MessageMember] {
     let names = JSONValue(JSONCoding.encode(self))?.members ?? [:]
-    return MessageMember.allCases.filter { names[$0.stringValue] != nil }
+    let choices: Set<MessageMember> = [.language, .languages, .variables]
+    return MessageMember.allCases.filter { names[$0.stringValue] != nil && !choices.contains($0) }
   }
 }

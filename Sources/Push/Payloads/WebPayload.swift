@@ -38,7 +38,7 @@ extension PushMessage {
       ("sound", message.sound.map { JSONText.of($0) }),
       ("importance", message.importance.map { quoted($0.rawValue) }),
       ("thread", message.thread.map(quoted)), ("icon", message.icon.map(quoted)),
-      ("colour", message.colour.map(quoted)),
+      ("colour", message.colour.map(quoted)), ("lang", message.language.map(quoted)),
     ]
   }
 

@@ -39,8 +39,8 @@ extension PostgresTables {
 /// A part of a notification's audience: users who become recipients, or devices that get a push.
 private struct PostgresAudiencePart {
   enum Members {
-    /// In ascending order; with the data of their push event, if it is due.
-    case users([UserID], event: String?)
+    /// In ascending order; with ``RecipientValues/json(among:)``, and the data of their push event, if it is due.
+    case users([UserID], values: String?, event: String?)
     /// IDs of registrations, whose jobs are due at a time.
     case devices([String], push: Int, lane: String, due: Date)
   }
@@ -69,7 +69,7 @@ extension PostgresTransaction {
     let devices = new.pushes.reduce(0) { $0 + $1.deviceCount }
     let isSmall = users.count + devices <= PostgresAudiencePart.undividedAudience
     let parts = parts(
-      of: id, sender: notification.sender, users, event: due > now ? nil : event)
+      of: id, sender: notification.sender, users, new.values, event: due > now ? nil : event)
     try add(parts, atOnce: isSmall, at: now)
     for push in new.pushes {
       if case .devices(let devices) = push.target, !isSmall {
@@ -108,14 +108,16 @@ extension PostgresTransaction {
     let sender = try value("SELECT sender FROM notification WHERE id = $1", id, as: UserID?.self)
     let isSmall = users.count <= PostgresAudiencePart.undividedAudience
     try add(
-      parts(of: id, sender: sender ?? nil, users, event: data), atOnce: isSmall, at: now)
+      parts(of: id, sender: sender ?? nil, users, nil, event: data), atOnce: isSmall, at: now)
   }
 
   private func parts(
-    of id: Int, sender: UserID?, _ users: [UserID], event: String?
+    of id: Int, sender: UserID?, _ users: [UserID], _ values: RecipientValues?, event: String?
   ) -> [PostgresAudiencePart] {
     chunks(users).map {
-      PostgresAudiencePart(notification: id, sender: sender, members: .users($0, event: event))
+      PostgresAudiencePart(
+        notification: id, sender: sender,
+        members: .users($0, values: values?.json(among: $0), event: event))
     }
   }
 
@@ -137,8 +139,16 @@ extension PostgresTransaction {
     case .devices(let devices, let push, let lane, let due):
       try insertJobs(of: push, for: devices, due: due, at: now)
       effects.add(.jobs(lane: lane))
-    case .users(let users, let event):
+    case .users(let users, let values, let event):
       writes += 1
+      if let values {
+        try send(
+          """
+          INSERT INTO recipient_values(notification, user_id, data)
+          SELECT $1, CAST(substr(key, 2) AS bigint), value FROM json_each_text($2)
+          ON CONFLICT (notification, user_id) DO UPDATE SET data = excluded.data
+          """, part.notification, values)
+      }
       rows.recipients.append(
         CollectedRows.Recipients(
           notification: part.notification, sender: part.sender, users: users, event: event,
@@ -148,12 +158,12 @@ extension PostgresTransaction {
 
   private func store(_ part: PostgresAudiencePart) throws {
     switch part.members {
-    case .users(let users, let event):
+    case .users(let users, let values, let event):
       try send(
         """
-        INSERT INTO audience_part(notification, event, first, last, users)
-        VALUES ($1, $2, $3, $4, $5)
-        """, part.notification, event, users.first, users.last, users)
+        INSERT INTO audience_part(notification, event, first, last, users, data)
+        VALUES ($1, $2, $3, $4, $5, $6)
+        """, part.notification, event, users.first, users.last, users, values)
     case .devices(let devices, let push, _, let due):
       try send(
         "INSERT INTO audience_part(notification, push, due, devices) VALUES ($1, $2, $3, $4)",
@@ -169,7 +179,7 @@ extension PostgresTransaction {
         DELETE FROM audience_part WHERE id = (
           SELECT id FROM audience_part WHERE $1::bigint IS NULL OR notification = $1
           ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
-        RETURNING notification, event, push, due, array_to_json(users), devices
+        RETURNING notification, event, push, due, array_to_json(users), devices, data
       )
       SELECT taken.*, push.lane, notification.sender
       FROM taken JOIN notification ON notification.id = taken.notification
@@ -180,12 +190,14 @@ extension PostgresTransaction {
       let event: String? = try row.next()
       let (push, due): (Int?, Date?) = (try row.next(), try row.next())
       let (users, devices): (NumberList?, StringList?) = (try row.next(), try row.next())
+      let values: String? = try row.next()
       let (lane, sender): (String?, UserID?) = (try row.next(), try row.next())
       let members: PostgresAudiencePart.Members =
         if let push, let due, let lane {
           .devices(devices?.items ?? [], push: push, lane: lane, due: due)
         } else {
-          .users((users?.items ?? []).map(UserID.init(rawValue:)), event: event)
+          .users(
+            (users?.items ?? []).map(UserID.init(rawValue:)), values: values, event: event)
         }
       return PostgresAudiencePart(notification: notification, sender: sender, members: members)
     }

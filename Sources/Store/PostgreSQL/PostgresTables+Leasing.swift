@@ -69,7 +69,7 @@ extension PostgresTransaction {
       RETURNING job.*, ready.due AS was_due
     )
     SELECT leased.id, line, token, push.id, notification, leased.user_id, handle, platform, keys,
-      audience, kind, push.collapse, expires, attempts
+      audience, kind, push.collapse, expires, attempts, registration.language
     FROM leased JOIN push ON push.id = leased.push
       LEFT JOIN registration ON registration.id = leased.registration
         AND registration.user_id = leased.user_id AND registration.ended IS NULL
@@ -124,6 +124,7 @@ private struct LeasedRow {
   let collapseID: String?
   let expires: Date?
   let attempts: Int
+  let language: String?
 
   init(_ row: inout PostgresRow) throws {
     (id, line, token) = (try row.next(), try row.next(), try row.next())
@@ -132,6 +133,7 @@ private struct LeasedRow {
     let (keys, audience): (String?, String?) = (try row.next(), try row.next())
     kind = try row.next()
     (collapseID, expires, attempts) = (try row.next(), try row.next(), try row.next())
+    language = try row.next()
     target =
       if let audience {
         .audience(audience)
@@ -149,6 +151,7 @@ private struct LeasedRow {
       LeasedJob(
         id: id, token: token, push: push, notificationID: notification, user: user, target: target,
         kind: kind, collapseID: collapseID, expires: expires, attempts: attempts,
+        language: language,
         recentSilentPushes: kind == "background" ? recentSilentPushes : [])
     }
   }

@@ -90,6 +90,15 @@ package protocol Accounts: Sendable {
   func userNames(
     from first: String, below end: String, includingPasswordless: Bool, limit: Int
   ) async throws -> [String]
+  /// The names of users by their numbers; who was removed is left out.
+  func names(of users: [UserID]) async throws -> [UserID: String]
+  /// What is known of a user, by name.
+  func attributes(of user: UserID) async throws -> [String: String]
+  /// Replaces what is known of users, who are given by name, all of it or nothing; returns the names of those that
+  /// exist.
+  func setAttributes(_ attributes: [String: [String: String]]) async throws -> Set<String>
+  /// Some attributes of users, whose numbers are in ascending order; the cost grows with the users.
+  func attributes(_ names: [String], of users: [UserID]) async throws -> RecipientValues
   /// Whether a user with this number, passwordless or not, exists.
   func isUser(_ id: UserID) async throws -> Bool
 

@@ -7,7 +7,9 @@ extension EngineTables {
     let (now, blobs) = (now(), blobs)
     return try await database.write { transaction in
       try transaction.requireRenewed(new.blob?.digest, in: blobs)
-      if let stored = try transaction.notification(id, at: now), stored.isSame(as: new) {
+      if let stored = try transaction.notification(id, at: now), stored.isSame(as: new),
+        try new.values.map({ try transaction.hasValues($0, of: id) }) ?? true
+      {
         return stored
       }
       if let user = new.device { try transaction.countOwnNotification(of: user, at: now) }

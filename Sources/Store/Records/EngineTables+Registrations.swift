@@ -87,14 +87,16 @@ extension Queryable {
   ) throws -> [(user: String, registration: DeviceRegistration)] {
     let rows = try rows(
       """
-      SELECT id, user_id, platform, handle, updated, name, created, credential, user_agent, contact, ended,
+      SELECT id, user_id, platform, handle, updated, name, language, time_zone, created, credential,
+        user_agent, contact, ended,
         (SELECT users.name FROM users WHERE users.id = user_id)
       FROM registration \(rest)
       """, values: values, limit: .max
     ) { row in
       let registration = try DeviceRegistration(
         id: row.next(), user: row.next(), platform: row.next(), handle: row.next(),
-        updated: row.next(), tags: [], name: row.next(),
+        updated: row.next(), tags: [], name: row.next(), language: row.next(),
+        timeZone: row.next(),
         origin: RegistrationOrigin(
           created: row.next(), credential: row.next(), userAgent: row.next()),
         lastContact: row.next(), ended: row.next())
@@ -185,14 +187,16 @@ extension Changing {
     try run(
       """
       INSERT INTO registration(id, user_id, platform, handle, updated, keys, lane, name, created,
-        credential, user_agent, contact)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $5, $9, $10, $5)
+        credential, user_agent, contact, language, time_zone)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $5, $9, $10, $5, $11, $12)
       ON CONFLICT (id) DO UPDATE SET platform = excluded.platform, handle = excluded.handle,
         updated = excluded.updated, keys = excluded.keys, lane = excluded.lane,
         name = coalesce(excluded.name, registration.name), contact = excluded.contact,
+        language = coalesce(excluded.language, registration.language),
+        time_zone = coalesce(excluded.time_zone, registration.time_zone),
         ended = NULL, ended_by = NULL
       """, id, user, change.platform, change.handle, now, change.keys, change.lane, change.name,
-      change.origin.credential, change.origin.userAgent)
+      change.origin.credential, change.origin.userAgent, change.language, change.timeZone)
     try run(
       "DELETE FROM registration_tag WHERE registration = $1 AND NOT (tag \(isIn("$2")))", id,
       change.tags)

@@ -68,6 +68,13 @@ extension EngineTables {
     }
   }
 
+  func names(of users: [UserID]) async throws -> [UserID: String] {
+    try await database.read { connection in
+      try connection.dictionary(
+        "SELECT id, name FROM users WHERE id \(connection.isIn("$1"))", users)
+    }
+  }
+
   func users() async throws -> [User] {
     try await database.read { connection in
       try connection.all(

@@ -31,11 +31,12 @@ struct MigratedTable: Sendable {
     MigratedTable(
       "users", key: "id",
       columns: "id name hash role created max_devices own_sent own_since"),
+    MigratedTable("user_attribute", key: "user_id", "name", columns: "user_id name value"),
     MigratedTable("session", key: "id", columns: "id hash user_id created used user_agent"),
     MigratedTable(
       "registration", key: "id",
       columns: "id user_id platform handle updated keys lane name created credential user_agent "
-        + "contact ended ended_by"),
+        + "contact ended ended_by language time_zone"),
     MigratedTable("registration_tag", key: "tag", "registration", columns: "tag registration"),
     MigratedTable("device_token", key: "hash", columns: "hash created registration"),
     MigratedTable(
@@ -54,6 +55,8 @@ struct MigratedTable: Sendable {
     MigratedTable(
       "recipient", key: "user_id", "notification", columns: "user_id notification sent fetched read"
     ),
+    MigratedTable(
+      "recipient_values", key: "notification", "user_id", columns: "notification user_id data"),
     MigratedTable(
       "device_receipt", key: "notification", "user_id", "registration",
       columns: "notification user_id registration fetched read"),
@@ -74,7 +77,7 @@ struct MigratedTable: Sendable {
       "lane_pause", key: "lane", "settings",
       columns: "lane settings since until reason probes trials stopped"),
     MigratedTable(
-      "audience_part", key: "id", columns: "id notification push event due first last",
+      "audience_part", key: "id", columns: "id notification push event due first last data",
       derived: [
         // A list of numbers, as the text form of an array.
         "users": "CASE WHEN push IS NULL THEN '{' || trim(members, '[]') || '}' END",

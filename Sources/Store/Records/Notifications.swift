@@ -18,6 +18,8 @@ package struct NotificationInsert: Sendable {
   package var isFromDevice = false
   /// The users who may get it; duplicates count once.
   package var recipients: [UserID] = []
+  /// What placeholders stand for, by recipient; nil to leave what is stored as it is.
+  package var values: RecipientValues?
   /// The audience as the publisher wrote it.
   package var to: [String] = []
   /// What the plugin's `validate` returned, as JSON text.
@@ -196,6 +198,8 @@ package protocol Notifications: Sendable {
   func inbox(
     of user: UserID, unreadOnly: Bool, limit: Int, before: Int?
   ) async throws -> [InboxEntry]
+  /// What placeholders of notifications stand for, by notification and user, as JSON objects of texts.
+  func values(of notifications: [Int], users: [UserID]) async throws -> [Int: [UserID: String]]
   /// The number of the user's notifications that are not marked read.
   func unreadCount(of user: UserID) async throws -> Int
   /// The same for several users, without those who have none.

@@ -113,6 +113,8 @@ package struct LeasedJob: Sendable, Equatable {
   package let expires: Date?
   /// The number of failed attempts so far.
   package let attempts: Int
+  /// The language that the device prefers, or nil.
+  package let language: String?
   /// When background pushes were sent to the same device (or audience) within the last hour, newest
   /// first; read for background pushes only.
   package let recentSilentPushes: [Date]

@@ -17,6 +17,10 @@ package struct DeviceRegistration: Sendable, Equatable {
   package var tags: [String]
   /// What the device calls itself, or nil.
   package let name: String?
+  /// The language that it prefers (BCP 47), or nil.
+  package var language: String?
+  /// The time zone that it is in, by its name in the IANA's database, or nil.
+  package var timeZone: String?
   /// How it registered first.
   package let origin: RegistrationOrigin
   /// When the device last registered or showed its token, to a day; nil if it has not since version 0.2.
@@ -58,6 +62,10 @@ package struct RegistrationChange: Sendable {
   package var lane: String?
   /// What the device calls itself; nil leaves the name as it is.
   package var name: String?
+  /// The language that it prefers; nil leaves it as it is.
+  package var language: String?
+  /// The time zone that it is in; nil leaves it as it is.
+  package var timeZone: String?
   /// Kept with a new registration.
   package var origin = RegistrationOrigin()
   /// Whether the registration must exist, and keep the platform that it has named.

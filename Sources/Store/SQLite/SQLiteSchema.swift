@@ -154,6 +154,27 @@ enum SQLiteSchema {
     ALTER TABLE push DROP COLUMN text;
     ALTER TABLE push DROP COLUMN fallback;
     """,
+    """
+    -- What a device prefers to be told in, and when: a language (BCP 47), and a time zone of the IANA.
+    ALTER TABLE registration ADD COLUMN language TEXT;
+    ALTER TABLE registration ADD COLUMN time_zone TEXT;
+    -- What is known of users, for placeholders.
+    CREATE TABLE user_attribute(
+      user_id INTEGER NOT NULL REFERENCES users ON DELETE CASCADE, name TEXT NOT NULL,
+      value TEXT NOT NULL, PRIMARY KEY (user_id, name)
+    ) STRICT, WITHOUT ROWID;
+    -- What placeholders of a notification stand for, by recipient; of those who are no recipients yet in the parts.
+    CREATE TABLE recipient_values(
+      notification INTEGER NOT NULL REFERENCES notification ON DELETE CASCADE,
+      user_id INTEGER NOT NULL, data TEXT NOT NULL, PRIMARY KEY (notification, user_id)
+    ) STRICT, WITHOUT ROWID;
+    ALTER TABLE audience_part ADD COLUMN data TEXT;
+    -- From now on {{ begins a placeholder.
+    UPDATE notification SET message = replace(message, '{{', '{{{{')
+    WHERE message LIKE '%{{%' AND form NOT LIKE 'legacy%';
+    UPDATE push SET message = replace(message, '{{', '{{{{')
+    WHERE message LIKE '%{{%' AND notification IS NOT NULL AND form NOT LIKE 'legacy%';
+    """,
   ]
 
   /// The tables of ``version``.
@@ -169,6 +190,11 @@ enum SQLiteSchema {
       created INTEGER NOT NULL, max_devices INTEGER, own_sent INTEGER NOT NULL DEFAULT 0,
       own_since INTEGER NOT NULL DEFAULT 0
     ) STRICT;
+    -- What is known of users, for placeholders.
+    CREATE TABLE user_attribute(
+      user_id INTEGER NOT NULL REFERENCES users ON DELETE CASCADE, name TEXT NOT NULL,
+      value TEXT NOT NULL, PRIMARY KEY (user_id, name)
+    ) STRICT, WITHOUT ROWID;
     CREATE TABLE session(
       id INTEGER PRIMARY KEY AUTOINCREMENT, hash TEXT NOT NULL UNIQUE, user_id INTEGER NOT NULL,
       created INTEGER NOT NULL, used INTEGER NOT NULL, user_agent TEXT NOT NULL
@@ -180,7 +206,7 @@ enum SQLiteSchema {
     CREATE TABLE registration(
       id TEXT PRIMARY KEY, user_id INTEGER NOT NULL DEFAULT 0, platform TEXT, handle TEXT NOT NULL UNIQUE,
       updated INTEGER NOT NULL, keys TEXT, lane TEXT, name TEXT, created INTEGER, credential TEXT,
-      user_agent TEXT, contact INTEGER, ended INTEGER, ended_by TEXT
+      user_agent TEXT, contact INTEGER, ended INTEGER, ended_by TEXT, language TEXT, time_zone TEXT
     ) STRICT;
     CREATE INDEX registration_of_user ON registration(user_id);
     -- What an audience needs of a registration, in the order of the IDs: its row is at a random place.
@@ -245,6 +271,11 @@ enum SQLiteSchema {
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX recipient_by_progress ON recipient(notification, progress, user_id);
     CREATE INDEX unread ON recipient(user_id, notification) WHERE read IS NULL;
+    -- What placeholders of a notification stand for, by recipient; of those who are no recipients yet in the parts.
+    CREATE TABLE recipient_values(
+      notification INTEGER NOT NULL REFERENCES notification ON DELETE CASCADE,
+      user_id INTEGER NOT NULL, data TEXT NOT NULL, PRIMARY KEY (notification, user_id)
+    ) STRICT, WITHOUT ROWID;
     CREATE TABLE device_receipt(
       notification INTEGER NOT NULL REFERENCES notification ON DELETE CASCADE,
       user_id INTEGER NOT NULL, registration TEXT NOT NULL, fetched INTEGER, read INTEGER,
@@ -306,7 +337,7 @@ enum SQLiteSchema {
       id INTEGER PRIMARY KEY AUTOINCREMENT,
       notification INTEGER NOT NULL REFERENCES notification ON DELETE CASCADE,
       push INTEGER REFERENCES push ON DELETE CASCADE,
-      event TEXT, due INTEGER, first INTEGER, last INTEGER, members TEXT NOT NULL
+      event TEXT, due INTEGER, first INTEGER, last INTEGER, members TEXT NOT NULL, data TEXT
     ) STRICT;
     CREATE INDEX audience_part_of_notification ON audience_part(notification, push, first);
     CREATE INDEX audience_part_of_push ON audience_part(push);

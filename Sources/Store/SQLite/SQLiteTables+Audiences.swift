@@ -11,6 +11,8 @@ struct AudienceParts: Sendable {
     let members: String
     /// The least and the greatest, of users.
     var range: ClosedRange<UserID>?
+    /// ``RecipientValues/json(among:)`` of users.
+    var values: String?
   }
 
   /// Recipients, in ascending order.
@@ -24,11 +26,12 @@ struct AudienceParts: Sendable {
   private static let undividedAudience = 1000
 
   /// `users` are in ascending order.
-  init(_ users: [UserID], _ pushes: [PushInsert] = []) {
+  init(_ users: [UserID], _ pushes: [PushInsert] = [], values: RecipientValues? = nil) {
     self.users = Self.divide(users) { part in
       Part(
         members: "[\(part.map { String($0.rawValue) }.joined(separator: ","))]",
-        range: part[part.startIndex]...part[part.endIndex - 1])
+        range: part[part.startIndex]...part[part.endIndex - 1],
+        values: values?.json(among: part))
     }
     devices = pushes.map { push in
       guard case .devices(let devices) = push.target else { return [] }
@@ -86,7 +89,8 @@ extension SQLiteConnection {
     _ new: NotificationInsert, to recipients: [UserID], as notification: StoredNotification,
     at now: Date
   ) throws {
-    try announce(new, to: AudienceParts(recipients, new.pushes), as: notification.id, at: now)
+    let audience = AudienceParts(recipients, new.pushes, values: new.values)
+    try announce(new, to: audience, as: notification.id, at: now)
   }
 
   /// Inserts the recipients, push events and jobs of a notification, due at once or at its `notBefore`.
@@ -139,18 +143,29 @@ extension SQLiteConnection {
   private func add(_ audience: AudienceParts, of id: Int, event: String?, at now: Date) throws {
     for part in audience.users {
       if audience.isSmall {
-        try write(part.members, of: id, event: event, at: now)
+        try write(part.members, part.values, of: id, event: event, at: now)
       } else {
         try run(
           """
-          INSERT INTO audience_part(notification, event, first, last, members)
-          VALUES ($1, $2, $3, $4, $5)
-          """, id, event, part.range?.lowerBound, part.range?.upperBound, part.members)
+          INSERT INTO audience_part(notification, event, first, last, members, data)
+          VALUES ($1, $2, $3, $4, $5, $6)
+          """, id, event, part.range?.lowerBound, part.range?.upperBound, part.members,
+          part.values)
       }
     }
   }
 
-  private func write(_ users: String, of id: Int, event: String?, at now: Date) throws {
+  private func write(
+    _ users: String, _ values: String?, of id: Int, event: String?, at now: Date
+  ) throws {
+    if let values {
+      try run(
+        """
+        INSERT INTO recipient_values(notification, user_id, data)
+        SELECT $1, CAST(substr(key, 2) AS bigint), value FROM json_each($2) WHERE true
+        ON CONFLICT (notification, user_id) DO UPDATE SET data = excluded.data
+        """, id, values)
+    }
     try run(
       """
       INSERT INTO recipient(user_id, notification)
@@ -171,18 +186,19 @@ extension SQLiteConnection {
   /// Writes a stored part and removes it.
   fileprivate func writePart(_ id: Int, at now: Date) throws {
     let part = try first(
-      "DELETE FROM audience_part WHERE id = $1 RETURNING notification, event, push, due, members",
+      "DELETE FROM audience_part WHERE id = $1 RETURNING notification, event, push, due, members, data",
       id
     ) { row in
       (
         notification: try row.next(Int.self), event: try row.next(String?.self),
         push: try row.next(Int?.self), due: try row.next(Date?.self),
-        members: try row.next(String.self)
+        members: try row.next(String.self), values: try row.next(String?.self)
       )
     }
     guard let part else { return }
     guard let push = part.push else {
-      return try write(part.members, of: part.notification, event: part.event, at: now)
+      return try write(
+        part.members, part.values, of: part.notification, event: part.event, at: now)
     }
     try insertJobs(of: push, for: part.members, due: part.due ?? now, at: now)
     let lane = try value("SELECT lane FROM push WHERE id = $1", push, as: String.self)

@@ -36,7 +36,7 @@ extension SQLiteConnection {
   /// What is leased of a job, and with which registration.
   private static let leasedColumns = """
     SELECT job.id, token, push.id, notification, job.user_id, handle, platform, keys, audience, kind,
-      push.collapse, expires, attempts, job.registration
+      push.collapse, expires, attempts, job.registration, registration.language
     FROM job JOIN push ON push.id = job.push
       LEFT JOIN registration ON registration.id = job.registration AND registration.user_id = job.user_id
         AND registration.ended IS NULL
@@ -91,7 +91,7 @@ extension SQLiteConnection {
     let audience: String? = try row.next()
     let (kind, collapseID): (String, String?) = (try row.next(), try row.next())
     let (expires, attempts): (Date?, Int) = (try row.next(), try row.next())
-    let registration: String? = try row.next()
+    let (registration, language): (String?, String?) = (try row.next(), try row.next())
     let target: LeasedJob.Target
     if let audience {
       target = .audience(audience)
@@ -105,6 +105,7 @@ extension SQLiteConnection {
     return LeasedJob(
       id: id, token: token, push: push, notificationID: notification, user: user, target: target,
       kind: kind, collapseID: collapseID, expires: expires, attempts: attempts,
+      language: language,
       recentSilentPushes: kind == "background"
         ? try silentPushes(to: registration, audience, since: now - 3600) : [])
   }

@@ -15,9 +15,13 @@ enum PeopleCommand: Command {
       richpush people devices dora --end phone-1  ends the registration of a device
       richpush people sign-out dora               ends dora's sessions and the devices' tokens
       richpush people remove dora                 with all devices; never the last admin
+      richpush people attributes dora             what is known of dora, for placeholders
+      richpush people import FILE.csv             replaces what is known of the users in it
       richpush people refused                     addresses and names that have to wait
 
-    For admins. 'richpush user' does the same on the server's machine, without a password. The new
+    For admins; attributes and import also for publishers. The first line of the file to import
+    names its columns, such as 'username,name,city': that of the user's name has to be 'username',
+    all others are attributes. An empty field is none. 'richpush user' does the same on the server's machine, without a password. The new
     password is prompted for, or read from standard input: one line, after that of --password -.
     With --end-registrations, password and sign-out also end the registrations of all devices,
     which get no pushes then until they register again.
@@ -31,7 +35,9 @@ enum PeopleCommand: Command {
       .value("max-devices", "NUMBER", "add, quota: how many devices can be registered"),
       .flag("json", "print one JSON object per line, for programs"),
     ] + Account.options(user: "admin")
-  static let operands = ["list|add|role|password|quota|devices|sign-out|remove|refused", "[NAME]"]
+  static let operands = [
+    "list|add|role|password|quota|devices|sign-out|remove|attributes|import|refused", "[NAME|FILE]",
+  ]
 
   static func run(_ arguments: Arguments) async throws {
     let report = Report(isJSON: arguments.flag("json"))
@@ -85,12 +91,19 @@ enum PeopleCommand: Command {
     case ("remove", let name?):
       try await client().removeUser(name)
       report.note("removed \(name)")
+    case ("attributes", let name?):
+      let attributes = try await client().attributes(of: name)
+      let lines = attributes.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }
+      report.show(attributes, "\(lines.joined(separator: "\n"))")
+    case ("import", let file?):
+      try await AttributeFile(file).send(by: client(), report)
     case ("refused", nil):
       report.list(
         ["ADDRESS", "NAME", "FAILURES", "UNTIL"], try await client().failedLogins().refused)
     default:
       throw CommandLineError.usage(
-        "usage: people list, refused, or add, role, password, quota, devices, sign-out or remove NAME"
+        "usage: people list, refused, import FILE, or add, role, password, quota, devices, sign-out, remove or "
+          + "attributes NAME"
       )
     }
   }
