@@ -97,12 +97,19 @@ package struct Announcement: Sendable {
         of: .max, content, expires: draft.expires, by: links, through: service)
       var message = draft.pushMessage(.max, media: link)
       message.message = variant
-      let size = service.payload(of: message).largestSize
-      guard size > service.traits.largestPayload else { continue }
+      let (size, limit) = (
+        service.payload(of: message).largestSize, service.traits.largestPayload
+      )
+      guard size > limit else { continue }
+      // The override of the service is named if the payload fits without it.
+      (message.message.apns, message.message.fcm, message.message.webpush) = (nil, nil, nil)
+      let fits = service.payload(of: message).largestSize <= limit
+      let own = service.members(in: draft.form).shown.intersection([.apns, .fcm, .webpush]).first
+      let override = fits ? own?.stringValue : nil
       let reason =
-        "The push to \(service.name) would have \(size) bytes, of which \(service.traits.largestPayload) are possible, "
-        + "even without the message and the subtitle. Shorten the title, links, buttons or data."
-      throw ServiceError(.init("message", .rejected, reason))
+        "The push to \(service.name) would have \(size) bytes, of which \(limit) are possible, even without the "
+        + "message and the subtitle. Shorten \(override ?? "the title, links, buttons or data")."
+      throw ServiceError(.init(override ?? "message", .rejected, reason))
     }
   }
 

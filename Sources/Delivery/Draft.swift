@@ -125,6 +125,7 @@ package struct Draft: Sendable {
       !key.utf8.contains(0), "idempotencyKey", "idempotencyKey holds a NUL character.",
       .invalidRequest)
     let form = new.effectiveForm
+    faults += new.message.overrideFaults(in: form, countsUnread: new.badge ?? false)
     if let richType = new.richType, let payload = new.payload {
       require(!payload.utf8.contains(0), "payload", "payload holds a NUL character.")
       require(

@@ -76,6 +76,13 @@ extension UserAttributes {
   }
 }
 
+extension NotificationMessage {
+  /// Whether a text is a URL that begins with `https:`.
+  static func isSecureURL(_ text: String) -> Bool {
+    MessageRules.isURL(text) && text.lowercased().hasPrefix("https:")
+  }
+}
+
 /// Collects the faults of a message.
 private struct MessageRules {
   let schemes: Set<String>
@@ -218,7 +225,7 @@ private struct MessageRules {
   }
 
   /// Whether every URL parser takes it as it is: no spaces, nothing but ASCII, and with `https` a host.
-  private static func isURL(_ text: String) -> Bool {
+  fileprivate static func isURL(_ text: String) -> Bool {
     let forbidden: Set<Character> = ["\"", "<", ">", "\\", "^", "`", "{", "|", "}"]
     guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
       !text.contains(where: forbidden.contains),

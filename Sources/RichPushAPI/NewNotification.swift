@@ -190,6 +190,12 @@ public struct Amendment: Sendable, Equatable, Codable {
   public var variables = Change<[String: String]>.none
   /// What placeholders stand for, by recipient; those that are not named keep what they have.
   public var values = Change<[String: [String: String]]>.none
+  /// The changes of payloads for Apple's devices, all of them.
+  public var apns = Change<JSONValue>.none
+  /// The changes of messages for Firebase, all of them.
+  public var fcm = Change<JSONValue>.none
+  /// The changes of payloads for browsers, all of them.
+  public var webpush = Change<JSONValue>.none
 
   /// Creates an amendment; nil leaves a member unchanged, and the others can be set afterwards.
   ///
@@ -211,6 +217,7 @@ public struct Amendment: Sendable, Equatable, Codable {
     case richType, payload, notBefore, expires, form, badge
     case title, subtitle, alt, link, actions, category, sound, importance, relevance, thread
     case lockScreen, icon, colour, channel, data, label, language, languages, variables, values
+    case apns, fcm, webpush
   }
 }
 
@@ -340,9 +347,10 @@ extension NewNotification: RequestMessage {
       throw ServiceError(.internalError, "The notification is not JSON.")
     }
     var new = old.merging(.object(changes))
-    // An object is the payload's text, and not merged.
-    if let payload = changes["payload"], case .object(var members) = new {
-      members["payload"] = payload == .null ? nil : payload
+    // An object is the payload's text, and an override is a patch itself, in which null has a meaning.
+    for name in ["payload", "apns", "fcm", "webpush"] {
+      guard let change = changes[name], case .object(var members) = new else { continue }
+      members[name] = change == .null ? nil : change
       new = .object(members)
     }
     var changed: NewNotification = try JSONCoding.request(from: JSONCoding.encode(new))

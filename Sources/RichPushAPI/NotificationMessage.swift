@@ -45,6 +45,13 @@ public struct NotificationMessage: Sendable, Equatable {
   public var languages: [String: MessageTranslation]?
   /// What `{{name}}` stands for in its texts, where a recipient has no value of that name.
   public var variables: [String: String]?
+  /// Changes the finished payload for Apple's devices, as a JSON merge patch (RFC 7396): an object, in which `headers`
+  /// is for `apns-priority`.
+  public var apns: JSONValue?
+  /// Changes the finished `message` for Firebase, as a JSON merge patch.
+  public var fcm: JSONValue?
+  /// Changes the finished payload for browsers, as a JSON merge patch, in which `headers` is for `Urgency`.
+  public var webpush: JSONValue?
 
   /// Creates a message of a text; the other members can be set afterwards.
   public init(_ text: String = "") { self.text = text }
@@ -115,6 +122,7 @@ extension NotificationMessage: Codable {
     case title, subtitle, alt, link, actions, category, sound, importance, relevance
     case thread, replaces, lockScreen, icon, colour, channel, data, label
     case language, languages, variables
+    case apns, fcm, webpush
   }
 
   /// Decodes the members that are there.
@@ -134,6 +142,8 @@ extension NotificationMessage: Codable {
     (data, label) = (reader.readValue(.data), reader.read(.label))
     (language, languages) = (reader.read(.language), reader.readEntries(.languages))
     variables = reader.readEntries(.variables)
+    (apns, fcm) = (reader.readValue(.apns), reader.readValue(.fcm))
+    webpush = reader.readValue(.webpush)
     try reader.throwFaults()
   }
 
@@ -161,6 +171,9 @@ extension NotificationMessage: Codable {
     try members.encodeIfPresent(language, forKey: .language)
     try members.encodeIfPresent(languages, forKey: .languages)
     try members.encodeIfPresent(variables, forKey: .variables)
+    try members.encodeIfPresent(apns, forKey: .apns)
+    try members.encodeIfPresent(fcm, forKey: .fcm)
+    try members.encodeIfPresent(webpush, forKey: .webpush)
   }
 
   /// All members but the text, as JSON text; nil if there are none.

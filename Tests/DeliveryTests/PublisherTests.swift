@@ -367,4 +367,26 @@ import Waiting
     #expect(published.reach.devicesWithoutLane == 1)
     #expect(try await delivery.lease("webpush:https://one").isEmpty)
   }
+
+  @Test func `an override is in the push, and one that leaves no room for the rest is named`()
+    async throws
+  {
+    let delivery = try await DeliveryFixture()
+    try await delivery.register("AA", of: "alice")
+    func draft(_ own: Int, _ title: Int) throws -> Draft {
+      let (own, title) = (
+        String(repeating: "x", count: own), String(repeating: "t", count: title)
+      )
+      return try delivery.draft(
+        #","title":"\#(title)","data":{"a":"\#(title.prefix(1000))"},"apns":{"own":"\#(own)","#
+          + #""headers":{"apns-priority":"1"}}"#)
+    }
+    try await delivery.publish(draft(1900, 700))
+    let push = try #require(try await delivery.lease().first?.push)
+    #expect(push.text.json.contains(#""own":"xxx"#))
+    #expect(!push.text.json.contains("headers") && push.text.json.utf8.count <= 4096)
+    let named = try await delivery.refusal(draft(1990, 1024))
+    #expect(named.faults.map(\.member) == ["apns"] && named.code == .rejected)
+    #expect(named.reason.contains("Shorten apns."))
+  }
 }

@@ -100,6 +100,24 @@ import Waiting
           + #""to":"username:device"}"#, 422,
         ["title", "link", "actions/1/id", "actions/1/label"]
       ),
+      (
+        #"{"message":" ","apns":{"aps":{"content-available":1,"alert":{"loc-args":[1]}}},"#
+          + #""fcm":{"data":{"google.x":"1"},"android":{"ttl":"1s"}},"#
+          + #""webpush":{"headers":{"Topic":"t"}},"to":"username:device"}"#, 422,
+        [
+          "apns/aps/alert/loc-args/0", "apns/aps/content-available", "fcm/android/ttl", "fcm/data",
+          "webpush/headers/Topic", "message",
+        ]
+      ),
+      (#"{"message":"m","fcm":[],"webpush":7,"to":"username:device"}"#, 422, ["fcm", "webpush"]),
+      (
+        #"{"message":"m","apns":{"own":"\#(String(repeating: "x", count: 2048))"},"to":"username:device"}"#,
+        422, ["apns"]
+      ),
+      (
+        #"{"message":"m","apns":{"a":1},"richType":"note","payload":"x","form":"legacy","to":"username:device"}"#,
+        422, ["form"]
+      ),
     ] as [(String, Int, [String])])
   func `names every member that is wrong`(
     body: String, status: Int, members: [String]

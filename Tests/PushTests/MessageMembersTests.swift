@@ -22,6 +22,9 @@ import Testing
     (message.lockScreen, message.icon) = (.private, "https://shop.example/i.png")
     (message.colour, message.channel) = ("#00aa77", "orders")
     (message.data, message.label) = (.object(["order": .string("4711")]), "orders")
+    message.apns = .object(["aps": .object(["filter-criteria": .string("work")])])
+    message.fcm = .object(["android": .object(["directBootOk": .bool(true)])])
+    message.webpush = .object(["own": .number(1)])
     return message
   }()
 
@@ -65,7 +68,7 @@ import Testing
 
   @Test func `an iPhone shows what its system knows, and its extension gets the rest`() throws {
     var message = Self.whole
-    (message.lockScreen, message.category) = (nil, nil)
+    (message.lockScreen, message.category, message.apns) = (nil, nil, nil)
     let push = PushMessage(7, message, richType: nil, form: .alert)
     let json = PayloadTemplate.apple(push).payload().json
     let category = try #require(json.firstMatch(of: /"category":"(richpush-[A-Za-z0-9_-]{16})"/)).1

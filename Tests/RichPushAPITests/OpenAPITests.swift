@@ -125,6 +125,8 @@ import Testing
     (translation.link, translation.actions) = ("https://a.example", ["a": "A"])
     (message.language, message.languages) = ("en", ["de-CH": translation])
     message.variables = ["name": "n"]
+    let override = JSONValue.object(["aps": .object([:])])
+    (message.apns, message.fcm, message.webpush) = (override, override, override)
     return message
   }()
 

@@ -55,6 +55,8 @@ export function amend(path, details, done) {
     event.preventDefault();
     const now = entered();
     const changes = mergePatch(before, now) ?? {};
+    // An override is replaced as a whole: null in it has a meaning.
+    for (const name of ["apns", "fcm", "webpush"]) if (changes[name]) changes[name] = now[name];
     const faults = said.faults(true);
     const [time, sent, end] = [Date.now(), isScheduled ? new Date(due.value) : null, expires.value ? new Date(expires.value) : null];
     const isShown = now.message.trim() || now.title;

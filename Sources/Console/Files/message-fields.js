@@ -7,6 +7,8 @@ import { memberLabel, texts } from "./texts.js";
 const t = texts.message;
 /** The members that are a line of text, or one of several words. */
 const lines = ["title", "subtitle", "link", "importance", "alt", "lockScreen", "thread", "icon", "colour", "channel", "category", "relevance", "label"];
+/** The members that are an object, entered as JSON. */
+const objects = ["data", "apns", "fcm", "webpush"];
 
 /** The fields; `changed` is called when something was entered. */
 export function messageFields(changed) {
@@ -18,7 +20,7 @@ export function messageFields(changed) {
     alt: h("textarea", { rows: 2, on: { input: changed } }), lockScreen: select(t.lockScreens), thread: input("thread"),
     icon: input("icon", { inputMode: "url", spellcheck: false }), colour: input("colour"), channel: input("channel"), category: input("category"),
     relevance: h("input", { type: "number", min: 0, max: 1, step: "any", on: { input: changed } }), label: input("label"),
-    data: h("textarea", { rows: 3, spellcheck: false, placeholder: t.placeholders.data, on: { input: changed } }),
+    ...Object.fromEntries(objects.map((name) => [name, h("textarea", { rows: 3, spellcheck: false, placeholder: t.placeholders[name], on: { input: changed } })])),
   };
   const soundName = h("input", { type: "text", placeholder: t.placeholders.sound, "aria-label": t.soundName, on: { input: changed } });
   const actions = actionFields(changed);
@@ -30,7 +32,7 @@ export function messageFields(changed) {
     return h("div", { class: "field" }, h("label", {}, memberLabel(name), control), more, words, hint);
   };
 
-  const moreNames = ["alt", "lockScreen", "thread", "icon", "colour", "channel", "category", "relevance", "label", "data"];
+  const moreNames = ["alt", "lockScreen", "thread", "icon", "colour", "channel", "category", "relevance", "label", ...objects];
   const more = h("details", {}, h("summary", {}, t.more), h("div", { class: "more" }, moreNames.map((name) => element(name))));
 
   // A critical sound is not offered, as only an admin may send it; a notification may have it all the same.
@@ -58,13 +60,13 @@ export function messageFields(changed) {
       const faults = isTried ? actions.missing : {};
       if (isTried && controls.sound.value === "named" && !soundName.value.trim()) faults.sound = t.missingSound;
       if (controls.relevance.validity.badInput) faults.relevance = t.noNumber;
-      if (parsed(controls.data.value) === null) faults.data = t.noObject;
+      for (const name of objects) if (parsed(controls[name].value) === null) faults[name] = t.noObject;
       return faults;
     },
     /** What was entered, to be kept. */
     get kept() {
-      return { ...Object.fromEntries(lines.map((name) => [name, controls[name].value])),
-        sound: controls.sound.value, soundName: soundName.value, actions: actions.kept, data: controls.data.value };
+      return { ...Object.fromEntries([...lines, ...objects].map((name) => [name, controls[name].value])),
+        sound: controls.sound.value, soundName: soundName.value, actions: actions.kept };
     },
     set kept(kept) {
       for (const [name, control] of Object.entries(controls)) control.value = kept?.[name] ?? "";
@@ -83,7 +85,7 @@ export function messageFields(changed) {
       const sound = controls.sound.value;
       value.sound = sound === "named" ? soundName.value.trim() || undefined : sound === "critical" ? { critical: Number(soundName.value) } : sound || undefined;
       value.actions = actions.value;
-      value.data = parsed(controls.data.value) ?? undefined;
+      for (const name of objects) value[name] = parsed(controls[name].value) ?? undefined;
       return value;
     },
   };
@@ -91,11 +93,12 @@ export function messageFields(changed) {
 
 /** What a notification of the API says, as it is entered. */
 export function enteredMessage(message) {
-  const { sound, actions, data } = message;
+  const { sound, actions } = message;
   const kind = typeof sound === "object" ? "critical" : sound === undefined || ["none", "default"].includes(sound) ? (sound ?? "") : "named";
   return { ...Object.fromEntries(lines.map((name) => [name, `${message[name] ?? ""}`])),
     sound: kind, soundName: kind === "named" ? sound : kind === "critical" ? `${sound.critical}` : "",
-    actions: (actions ?? []).map(enteredAction), data: data === undefined ? "" : JSON.stringify(data, null, 2) };
+    actions: (actions ?? []).map(enteredAction),
+    ...Object.fromEntries(objects.map((name) => [name, message[name] === undefined ? "" : JSON.stringify(message[name], null, 2)])) };
 }
 
 /** Whether something of what was kept was entered by somebody. */

@@ -12,8 +12,9 @@ export function saidRows(details) {
   const rows = {
     subtitle, message, link, actions: actions?.map(action).join(", "), sound: sound?.critical !== undefined ? t.criticalSound : (t.sounds[sound] ?? sound),
     importance: t.importances[importance], alt: more.alt, lockScreen: t.lockScreens[lockScreen], thread: more.thread, replaces: more.replaces, icon: more.icon,
-    colour: more.colour, channel: more.channel, category: more.category, relevance: more.relevance, label: more.label, data: data && JSON.stringify(data),
+    colour: more.colour, channel: more.channel, category: more.category, relevance: more.relevance, label: more.label,
   };
+  for (const [name, value] of Object.entries({ data, apns: more.apns, fcm: more.fcm, webpush: more.webpush })) rows[name] = value && JSON.stringify(value);
   return Object.entries(rows).map(([name, value]) => [memberLabel(name), value]);
 }
 

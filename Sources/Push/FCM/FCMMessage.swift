@@ -14,7 +14,9 @@ package enum FCMMessageKind: String, Sendable, CaseIterable {
 /// (`google.firebase.fcm.v1.Message`).
 extension PayloadTemplate {
   static func firebase(_ message: PushMessage, as kind: FCMMessageKind) -> PayloadTemplate {
-    PayloadTemplate(message.kind, message, limit: PushPayload.webLimit) { message in
+    PayloadTemplate(
+      message.kind, message, limit: PushPayload.webLimit, override: message.message.fcm
+    ) { message in
       let isData = kind == .data
       return JSONText.object([
         "android": message.android(shownBy: kind), "data": message.firebaseData(for: kind),
@@ -31,7 +33,7 @@ extension PushMessage {
   /// The most bytes of a picture that Firebase's library on the device downloads.
   private static let largestPicture = 1_000_000
 
-  /// The members of `android`; the first is `priority`, before which ``FCMRequest`` adds others.
+  /// The members of `android`, before which ``FCMRequest`` adds others.
   fileprivate func android(shownBy kind: FCMMessageKind) -> String {
     let isHigh = message.importance.map { $0 != .min && $0 != .low } ?? true
     return JSONText.object([
@@ -129,7 +131,7 @@ struct FCMRequest {
   /// The JSON text.
   let json: [UInt8]
 
-  /// How every payload begins.
+  /// How every payload begins: no member that it may have has a name before this one.
   private static let head = #"{"android":{"#
 
   /// The request for a device, by its registration token or Firebase installation ID; nil for a payload that is not
@@ -144,9 +146,10 @@ struct FCMRequest {
     let collapseID = push.isCollapsible ? push.collapseID : nil
     let key = collapseID.map { #""collapseKey":\#(JSONText.quoted($0)),"# } ?? ""
     let device = Self.isInstallationID(token) ? "fid" : "token"
+    let rest = payload.dropFirst(Self.head.count).dropLast()
     json = Array(
-      (#"{"message":"# + Self.head + key + #""ttl":"\#(life)s","#
-        + payload.dropFirst(Self.head.count).dropLast()
+      (#"{"message":"# + Self.head + key + #""ttl":"\#(life)s""#
+        + (rest.hasPrefix("}") ? "" : ",") + rest
         + #","\#(device)":\#(JSONText.quoted(token))}"#
         + (validateOnly ? #","validateOnly":true}"# : "}")).utf8)
   }

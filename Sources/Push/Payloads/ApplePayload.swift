@@ -10,7 +10,9 @@ extension PayloadTemplate {
         JSONText.object(["aps": JSONText.object(["alert": JSONText.quoted($0.message.text)])])
       }
     }
-    return PayloadTemplate(message.kind, message) { message in
+    // The tutorial's text never changes.
+    let override = message.form == .legacy ? nil : message.message.apns
+    return PayloadTemplate(message.kind, message, override: override) { message in
       switch message.form {
       case .silent:
         JSONText.object(

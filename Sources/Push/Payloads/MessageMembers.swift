@@ -14,21 +14,23 @@ package struct MessageMembers: Sendable, Equatable {
   static let appleAlert = MessageMembers(
     shown: [
       .text, .title, .subtitle, .sound, .category, .thread, .importance, .relevance, .replaces,
-      .lockScreen,
+      .lockScreen, .apns,
     ], carried: [.alt, .link, .actions, .data])
   /// What is left of a push that only wakes an app.
   static let appleSilent = MessageMembers(
-    shown: [],
+    shown: [.apns],
     carried: [.text, .title, .subtitle, .link, .actions, .replaces, .lockScreen, .data])
   /// The tutorial's text.
   static let legacy = MessageMembers(shown: [], carried: [.text])
   /// What a browser shows with this server's service worker.
   static let browser = MessageMembers(
-    shown: [.text, .title, .subtitle, .link, .actions, .sound, .icon, .importance, .lockScreen],
+    shown: [
+      .text, .title, .subtitle, .link, .actions, .sound, .icon, .importance, .lockScreen, .webpush,
+    ],
     carried: [.alt, .thread, .replaces, .colour, .data])
   /// What an Android app gets, which shows it by its own code.
   static let androidData = MessageMembers(
-    shown: [.importance],
+    shown: [.importance, .fcm],
     carried: [
       .text, .title, .subtitle, .alt, .link, .actions, .category, .sound, .thread, .replaces,
       .lockScreen, .icon, .colour, .channel, .data, .label,
@@ -37,6 +39,7 @@ package struct MessageMembers: Sendable, Equatable {
   static let androidNotification = MessageMembers(
     shown: [
       .text, .title, .subtitle, .sound, .importance, .replaces, .lockScreen, .colour, .channel,
+      .fcm,
     ], carried: [.link, .actions, .category, .thread, .icon, .data, .label])
 }
 

@@ -54,14 +54,19 @@ package struct PayloadTemplate: Sendable, Hashable {
     return PushPayload(kind, json: json)
   }
 
-  /// Fills `template` with a message whose text, and then its subtitle, are shortened until the payload has at most
-  /// `limit` bytes.
+  /// Fills `template`, changed by an `override`, with a message whose text, and then its subtitle, are shortened until
+  /// the payload has at most `limit` bytes.
   ///
   /// ``largestSize`` is above the limit if that is not enough.
   init(
     _ kind: PushPayload.Kind, _ message: PushMessage, limit: Int = PushPayload.limit,
-    template: (PushMessage) -> String
+    override: JSONValue? = nil, template whole: (PushMessage) -> String
   ) {
+    let override = PayloadOverride(override)
+    func template(_ message: PushMessage) -> String {
+      let text = whole(message)
+      return override?.applied(to: text) ?? text
+    }
     var (fitted, isCut) = (message, false)
     func size() -> Int { Self.size(template(fitted)) }
     var text = template(fitted)

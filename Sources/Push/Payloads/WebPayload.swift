@@ -7,7 +7,9 @@ extension PayloadTemplate {
   ///
   /// The form decides how urgent it is.
   static func web(_ message: PushMessage) -> PayloadTemplate {
-    PayloadTemplate(message.kind, message, limit: PushPayload.webLimit) { message in
+    PayloadTemplate(
+      message.kind, message, limit: PushPayload.webLimit, override: message.message.webpush
+    ) { message in
       JSONText.object(
         message.announced(withTexts: true) + message.presented + message.carried
           + message.attached)

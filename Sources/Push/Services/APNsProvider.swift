@@ -295,7 +295,8 @@ struct APNsResult {
 extension OutgoingPush {
   /// The value of `apns-priority`: APNs rejects 10 for a background push.
   var applePriority: String {
-    switch message?.message.importance {
+    if let priority = message?.message.apns?.header("apns-priority") { return priority }
+    return switch message?.message.importance {
     case .min, .low: "5"
     default: text.kind == .background ? "5" : "10"
     }

@@ -158,7 +158,8 @@ package final class WebPushProvider: PushProvider, PushService {
 extension OutgoingPush {
   /// How soon a device has to be woken for it (RFC 8030, section 5.3).
   fileprivate var urgency: String {
-    switch message?.message.importance {
+    if let urgency = message?.message.webpush?.header("Urgency") { return urgency }
+    return switch message?.message.importance {
     case nil: text.kind == .alert ? "high" : "normal"
     case .min: "very-low"
     case .low: "low"
