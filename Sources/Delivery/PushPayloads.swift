@@ -22,10 +22,13 @@ package final class PushPayloads: Sendable {
 
   private let store: Store
   private let links: MediaLinks
+  /// The URL of the page that shows a device's notifications; nil if the server has none.
+  private let page: String?
   private let known = Mutex<[Source: (push: AnnouncedPush, made: Date)]>([:])
 
-  package init(store: Store, links: MediaLinks) {
-    (self.store, self.links) = (store, links)
+  /// `page` is the URL of the page that shows a device's notifications, if the server has one.
+  package init(store: Store, links: MediaLinks, page: String? = nil) {
+    (self.store, self.links, self.page) = (store, links, page)
   }
 
   /// What a push over a lane announces; nil if there is no such push any more.
@@ -68,6 +71,7 @@ package final class PushPayloads: Sendable {
       notification.id, push.message.said, richType: notification.media?.richType,
       form: form ?? .silent)
     message.countsUnread = countsUnread
+    message.page = page.map { "\($0)#\(notification.id)" }
     message.media = push.media.flatMap(PushedMedia.Description.init).flatMap { media in
       links.link(to: notification, media, for: profile, in: store, at: now)
     }

@@ -103,7 +103,9 @@ struct DeliveryServices: Sendable {
   ) async throws {
     let push = configuration.push
     let secret = try await store.accounts.vapidSecret()
-    let payloads = PushPayloads(store: store, links: media.links)
+    let payloads = PushPayloads(
+      store: store, links: media.links,
+      page: configuration.hasPushPage ? configuration.publicURL.map { $0 + "/push/" } : nil)
     publisher = Publisher(
       assets: assets, renderer: media.renderer,
       announcement: Announcement(

@@ -58,6 +58,13 @@ async function start(device, answer) {
   await list(device);
 }
 
+/// Shows the notification that the address names, as a browser of Apple opens it without the worker, and marks it as read.
+function openNamed() {
+  const item = items.get(Number(location.hash.slice(1) || NaN))?.element;
+  item?.scrollIntoView({ block: "center" });
+  item?.click();
+}
+
 function attempt(act) {
   act().catch(error => say(error.message));
 }
@@ -71,6 +78,7 @@ element("sign-in").addEventListener("submit", event => {
   attempt(() => turnOn(name, password).finally(() => { button.disabled = false; }));
 });
 element("turn-off").addEventListener("click", () => attempt(turnOff));
+addEventListener("hashchange", openNamed);
 navigator.serviceWorker?.addEventListener("message", () => attempt(async () => {
   const device = await load();
   if (device) await list(device);
@@ -88,6 +96,7 @@ attempt(async () => {
   try {
     // What was sent can be read while the browser's push service is out of reach.
     await list(device);
+    openNamed();
     // The browser may have replaced the subscription.
     await start(device, await subscribe(await worker(), bearer(device), device.id));
   } catch (error) {

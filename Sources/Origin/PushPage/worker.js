@@ -32,7 +32,7 @@ async function show(data) {
     ...(sound === "none" && { silent: true }) };
   // A browser cannot tell whether the screen is locked.
   const isPrivate = ["private", "secret"].includes(push.lockScreen);
-  const lines = isPrivate ? [] : [push.richTitle, push.richSubtitle, richMessage].filter(Boolean);
+  const lines = isPrivate ? [] : [push.richTitle, push.richSubtitle, richMessage].filter((text) => text?.trim());
   if (!isPrivate) {
     options.body = lines.slice(1).join("\n");
     options.icon = push.icon;
@@ -40,7 +40,9 @@ async function show(data) {
     // Chromium shows the picture; Firefox and Safari show the text only.
     if (push.att?.type.startsWith("image/")) options.image = push.att.url;
   }
-  const shown = self.registration.showNotification(lines[0] ?? "New notification", options);
+  const shown = present(lines[0] ?? "New notification", options, push.notification);
+  // A browser that shows a push by itself leaves the badge to the worker, too.
+  if (push.app_badge !== undefined) navigator.setAppBadge?.(push.app_badge).catch(() => {});
   const device = await load();
   // A push that was too long for its service has the ID alone, whatever there is to fetch.
   const hasMedia = richId !== undefined && (richType !== undefined || richMessage === undefined);
@@ -51,15 +53,27 @@ async function show(data) {
   }
 }
 
+/// Shows one notification, also where the browser would have shown a declared one by itself: that is only shown where a
+/// worker shows none. A publisher may have changed some of its options.
+async function present(title, options, { title: otherTitle, body, tag, icon, badge, silent, requireInteraction, renotify, timestamp, vibrate, lang, dir } = {}) {
+  const changed = Object.entries({ body, tag, icon, badge, silent, requireInteraction, renotify, timestamp, vibrate, lang, dir }).filter(([, value]) => value !== undefined);
+  try {
+    await self.registration.showNotification(otherTitle ?? title, { ...options, ...Object.fromEntries(changed) });
+  } catch {
+    // Some options exclude each other.
+    await self.registration.showNotification(title, options);
+  }
+}
+
 /// Does what a notification, or one of its buttons, is there for.
 async function open(notification, button) {
   notification.close();
-  const { richId, actions = [] } = notification.data ?? {};
+  const { richId, actions = [], notification: declared, link } = notification.data ?? {};
   const action = actions.find(({ id }) => id === button);
   const pages = await self.clients.matchAll({ type: "window", includeUncontrolled: true });
   // Only a page could take a text; the other buttons without a link just close the notification.
   const leadsOn = !action || action.link !== undefined || action.input !== undefined;
-  const opened = leadsOn ? visit((action ?? notification.data)?.link, pages) : null;
+  const opened = leadsOn ? visit(action ? action.link : declared?.navigate ?? link, pages) : null;
   const device = await load();
   if (device && richId !== undefined && !action?.dismiss) await markRead(device, richId).catch(() => {});
   await Promise.resolve(opened).catch(() => {});
@@ -68,7 +82,8 @@ async function open(notification, button) {
 
 /// Opens a link to the web, or this page.
 function visit(link, pages) {
-  if (/^https?:/i.test(link ?? "")) return self.clients.openWindow(link);
+  const leadsAway = /^https?:/i.test(link ?? "") && !link.startsWith(self.registration.scope);
+  if (leadsAway) return self.clients.openWindow(link);
   return pages.length > 0 ? pages[0].focus() : self.clients.openWindow(self.registration.scope);
 }
 

@@ -16,6 +16,8 @@ package struct PushMessage: Sendable, Equatable {
   package var countsUnread = false
   /// Where a notification service extension fetches the media, without a password.
   package var media: MediaLink?
+  /// The URL of the page that shows it; nil if the server has none.
+  package var page: String?
 
   /// A text that belongs to no notification.
   package init(text: String) { message = NotificationMessage(text) }

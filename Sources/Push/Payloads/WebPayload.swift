@@ -9,11 +9,7 @@ extension PayloadTemplate {
   static func web(_ message: PushMessage) -> PayloadTemplate {
     PayloadTemplate(
       message.kind, message, limit: PushPayload.webLimit, override: message.message.webpush
-    ) { message in
-      JSONText.object(
-        message.announced(withTexts: true) + message.presented + message.carried
-          + message.attached)
-    }
+    ) { JSONText.object($0.webMembers) }
   }
 }
 
@@ -31,6 +27,11 @@ extension PushMessage {
       ("richSubtitle", withTexts ? message.subtitle.map(quoted) : nil),
       ("richMessage", withTexts ? quoted(message.text) : nil), ("richType", richType.map(quoted)),
     ]
+  }
+
+  /// What every browser gets.
+  var webMembers: [(name: String, value: String?)] {
+    announced(withTexts: true) + presented + carried + attached
   }
 
   /// What Apple's systems know and other receivers need to be told.

@@ -56,6 +56,11 @@ package struct WebPushEndpoint: Sendable, Hashable {
     origin = "\(scheme)://\(name)" + (port == standard ? "" : ":\(port)")
   }
 
+  /// The host of an ``origin``.
+  static func host(of origin: String) -> String {
+    (try? WebPushEndpoint(origin, allowsPlain: true))?.host ?? ""
+  }
+
   /// The addresses of the host as entries of libcurl's `CURLOPT_RESOLVE`.
   func resolution(_ addresses: [String]) -> [String] {
     let port = hostAndPort.dropFirst(host.count)

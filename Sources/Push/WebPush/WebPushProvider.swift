@@ -27,18 +27,24 @@ package final class WebPushProvider: PushProvider, PushService {
   }
 
   private let origin: String
+  /// Whether the service is Apple's, whose browsers show a push without a worker.
+  private let isApple: Bool
   private let sender: WebPushSender
   private let state = Mutex(State())
 
   init(origin: String, sender: WebPushSender) {
     (self.origin, self.sender, settings) = (origin, sender, sender.settingsID)
+    let host = WebPushEndpoint.host(of: origin)
+    isApple = host == "push.apple.com" || host.hasSuffix(".push.apple.com")
   }
 
   package var name: String { WebPushLane.name(of: origin) }
   package let settings: String
   package var capacity: Int { state.withLock { $0.window.size } }
   package var traits: PushTraits { Self.traits }
-  package func payload(of message: PushMessage) -> PayloadTemplate { Self.payload(of: message) }
+  package func payload(of message: PushMessage) -> PayloadTemplate {
+    isApple ? .declarative(message) : Self.payload(of: message)
+  }
 
   package func send(_ push: OutgoingPush) async -> PushOutcome {
     guard case .subscription(let url, let keysText) = push.target else {

@@ -215,6 +215,66 @@ def check_the_page_shows_texts_links_and_descriptions_and_fetches_no_media_of_a_
     expect(item.get_by_role("button")).to_have_count(0)
 
 
+def declared(push):
+    """The same push as a service of Apple gets it."""
+    lines = [push[name] for name in ["richTitle", "richSubtitle", "richMessage"] if push.get(name)]
+    notification = {
+        "title": lines[0], "body": "\n".join(lines[1:]), "navigate": push.get("link") or SERVER + "/push/#" + push["richId"],
+        "tag": push["richId"], "mutable": True, "app_badge": 3}
+    return {"web_push": 8030, "notification": notification, "mutable": True, "app_badge": 3} | push
+
+
+def check_a_declared_push_is_shown_once_as_any_other(browser):
+    number, push = browser.send(WHOLE)
+    plain = browser.deliver(push)
+    shown = browser.deliver(declared(push))
+    same = ["title", "body", "tag", "actions", "silent", "icon", "image"]
+    assert [shown[name] for name in same] == [plain[name] for name in same] and len(browser.shown()) == 1, browser.shown()
+    assert browser.press() == [WHOLE["link"]]
+    until(lambda: browser.receipt(number) == "read")
+    # A browser that would show it by itself hands it to the worker, and shows its own only if the worker shows none.
+    count = browser.worker.evaluate(
+        """async push => {
+             const [work, event] = [[], new PushEvent("push", { data: JSON.stringify(push) })];
+             Object.defineProperty(event, "notification", { value: push.notification });
+             event.waitUntil = promise => work.push(promise);
+             const { showNotification } = registration;
+             let count = 0;
+             registration.showNotification = (...all) => { count += 1; return showNotification.apply(registration, all); };
+             dispatchEvent(event);
+             await Promise.all(work);
+             delete registration.showNotification;
+             return count;
+           }""", declared(push))
+    assert count == 1, count
+
+
+def check_a_click_on_a_declared_push_without_a_link_opens_the_page(browser):
+    _, push = browser.send({"message": "Look"})
+    browser.deliver(declared(push))
+    assert browser.press() == ["the page"]
+
+
+def check_the_page_shows_and_reads_the_notification_of_its_address(browser):
+    number, _ = browser.send({"message": "Named"})
+    browser.page.goto(SERVER + f"/push/#{number}")
+    browser.page.reload()
+    until(lambda: browser.receipt(number) == "read")
+    expect(browser.page.locator("#inbox li").filter(has_text="Named").first).to_be_in_viewport()
+
+
+def check_a_publisher_changes_options_and_those_that_exclude_each_other_do_no_harm(browser):
+    options = {"requireInteraction": True, "dir": "rtl", "body": "Other"}
+    push = browser.push_of({"message": "Look", "title": "Parcel", "webpush": {"notification": options}})
+    shown = browser.deliver(push)
+    assert [shown["title"], shown["body"]] == ["Parcel", "Other"], shown
+    kept = browser.worker.evaluate(
+        "async () => (await registration.getNotifications()).map(({ requireInteraction, dir }) => [requireInteraction, dir])")
+    assert kept == [[True, "rtl"]], kept
+    push = browser.push_of({"message": "Look again", "webpush": {"notification": {"silent": True, "vibrate": [100, 50]}}})
+    assert browser.deliver(push | {"richId": "99998"})["title"] == "Look again"
+
+
 def main():
     failures = []
     with sync_playwright() as playwright:
