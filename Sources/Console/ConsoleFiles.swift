@@ -24,6 +24,7 @@ package enum ConsoleFiles {
     "asset-dialog.js": PackageResources.asset_dialog_js,
     "asset-picker.js": PackageResources.asset_picker_js,
     "media-view.js": PackageResources.media_view_js,
+    "thumb-hash.js": PackageResources.thumb_hash_js,
     "drop.js": PackageResources.drop_js,
     "uploads.js": PackageResources.uploads_js,
     "conflict-dialog.js": PackageResources.conflict_dialog_js,

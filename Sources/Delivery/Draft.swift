@@ -198,10 +198,11 @@ package struct Draft: Sendable {
     return (richType, payload)
   }
 
-  /// What the push for the notification with this ID announces.
-  func pushMessage(_ id: Int, media: MediaLink?) -> PushMessage {
+  /// What the push for the notification with this ID announces; `details` are those of its media.
+  func pushMessage(_ id: Int, media: MediaLink?, details: String? = nil) -> PushMessage {
     var message = PushMessage(id, new.message, richType: new.richType, form: form)
     (message.countsUnread, message.media) = (badge, media)
+    message.thumbHash = ThumbHashText(details: details)?.text
     return message
   }
 }
@@ -246,6 +247,18 @@ extension StoredNotification {
   }
 }
 
+extension StoredNotification {
+  /// What the plugin said of the media; without its ThumbHash if that is not for everybody's eyes.
+  fileprivate var shownDetails: JSONValue {
+    let details = self.details.flatMap { JSONValue($0.utf8) } ?? .object([:])
+    guard (said.lockScreen ?? .public) != .public, var members = details.members else {
+      return details
+    }
+    members["thumbHash"] = nil
+    return .object(members)
+  }
+}
+
 extension StoredMessage {
   /// What it says.
   var said: NotificationMessage { NotificationMessage(text, members: members) }
@@ -261,7 +274,7 @@ extension RichNotification {
       richType: stored.media?.richType, payload: stored.media?.payload, to: stored.to,
       isRead: isRead, created: stored.created, notBefore: stored.held ?? stored.notBefore,
       expires: stored.expires, media: "/api/notifications/\(stored.id)",
-      details: stored.details.flatMap { JSONValue($0.utf8) } ?? .object([:]))
+      details: stored.shownDetails)
     held = stored.held.map { _ in true }
     replacedBy = stored.replacedBy
   }

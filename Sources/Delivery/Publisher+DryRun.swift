@@ -27,10 +27,10 @@ extension Publisher {
     let values = try await announcement.values(for: draft, among: &found)
     let example = found.users.min().flatMap { values.stored?[$0] } ?? [:]
     var (renditions, media) = ([DryRun.Rendition](), nil as PushedMedia?)
-    var content = ""
+    var (content, details) = ("", nil as String?)
     if let named = draft.media {
       let (validated, plugin) = try await validated(named, draft, for: sender, using: usable)
-      content = validated.source.content
+      (content, details) = (validated.source.content, validated.details)
       (renditions, media) = try await self.renditions(
         of: validated.source, plugin, for: sender, using: usable)
     }
@@ -38,7 +38,7 @@ extension Publisher {
     let id = (next?.notification.id ?? -1) + 1
     return DryRun(
       audience: AudienceSize(found), renditions: renditions,
-      texts: announcement.texts(of: draft, example, id, content, media),
+      texts: announcement.texts(of: draft, example, id, content, details, media),
       warnings: draft.message.localizations.map { $0.personalized(with: example) }
         .flatMap(\.warnings))
   }
@@ -96,28 +96,29 @@ extension Announcement {
       if !found.contains(where: { $0.platform == next.0 }) { found.append(next) }
     }
 
-  /// The payloads of the draft's pushes by platform.
+  /// The payloads of the draft's pushes by platform; `details` are those of its media.
   fileprivate func texts(
     of draft: Draft, _ values: [String: String], _ id: Int, _ content: String,
-    _ media: PushedMedia?
+    _ details: String?, _ media: PushedMedia?
   ) -> [DryRun.Text] {
     let isLegacy = draft.form == .legacy
     let messages = isLegacy ? [draft.message] : draft.message.localizations
     return messages.flatMap { message in
       texts(
-        of: draft, isLegacy ? message : message.personalized(with: values), id, content, media)
+        of: draft, isLegacy ? message : message.personalized(with: values), id, content, details,
+        media)
     }
   }
 
   /// The payloads of the draft's pushes that say a message, by platform.
   private func texts(
     of draft: Draft, _ said: NotificationMessage, _ id: Int, _ content: String,
-    _ media: PushedMedia?
+    _ details: String?, _ media: PushedMedia?
   ) -> [DryRun.Text] {
     Self.services.map { platform, service in
       let link = media?.link(
         of: id, content, expires: draft.expires, by: links, through: service)
-      var message = draft.pushMessage(id, media: link)
+      var message = draft.pushMessage(id, media: link, details: details)
       message.message = said
       let template = service.payload(of: message)
       let payload = JSONValue(template.payload().json.utf8) ?? .null

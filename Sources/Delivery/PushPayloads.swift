@@ -71,6 +71,7 @@ package final class PushPayloads: Sendable {
       notification.id, push.message.said, richType: notification.media?.richType,
       form: form ?? .silent)
     message.countsUnread = countsUnread
+    message.thumbHash = ThumbHashText(details: notification.details)?.text
     message.page = page.map { "\($0)#\(notification.id)" }
     message.media = push.media.flatMap(PushedMedia.Description.init).flatMap { media in
       links.link(to: notification, media, for: profile, in: store, at: now)

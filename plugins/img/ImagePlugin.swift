@@ -54,7 +54,7 @@ extension Facts {
     return JSONText.object([
       "contentType": quoted(kind.mediaType), "width": "\(size.width)", "height": "\(size.height)",
       "colour": quoted("\(colour)"), "transparent": "\(isTransparent)",
-      "animated": "\(isAnimated)",
+      "animated": "\(isAnimated)", "thumbHash": thumbHash.map { quoted($0.text) },
       "advice": advice.isEmpty ? nil : quoted(advice.joined(separator: " ")),
     ])
   }

@@ -1,6 +1,7 @@
 // What an asset looks like: a picture, a film's poster, a sound's waveform, a link's card, or a symbol.
 import { assetMedia } from "./api.js";
 import { h, icon } from "./dom.js";
+import { showUntilLoaded } from "./thumb-hash.js";
 
 /** The view of an asset for a profile; small ones are `thumb`. */
 export function mediaView(asset, profile = "thumb") {
@@ -16,6 +17,7 @@ export function mediaView(asset, profile = "thumb") {
   // A type whose plugin answers something that is no picture.
   const symbol = isFilm ? "film" : isSound ? "sound" : "file";
   picture.addEventListener("error", () => picture.replaceWith(h("span", { class: "symbol" }, icon(symbol))));
+  if (!isSound) showUntilLoaded(picture, asset.thumbHash);
   return isFilm ? h("span", { class: "film" }, picture, icon("film")) : picture;
 }
 

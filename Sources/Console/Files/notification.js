@@ -8,6 +8,7 @@ import { listen } from "./live.js";
 import { recipients } from "./sent.js";
 import { pagedTable } from "./paged-table.js";
 import { factsList, saidRows, unshown } from "./said.js";
+import { showUntilLoaded } from "./thumb-hash.js";
 import { confirmed, Screen, state } from "./screen.js";
 import { texts } from "./texts.js";
 
@@ -169,9 +170,10 @@ function facts(details) {
 }
 
 /** What devices get, which counts as no fetch. */
-function renditions({ id, richType }) {
+function renditions({ id, richType, details }) {
   return h("ul", { class: "profiles" }, Object.keys(texts.profiles).map((profile) => {
     const picture = h("img", { alt: texts.profiles[profile], loading: "lazy", src: address(`/api/notifications/${id}/media${query({ profile })}`) });
+    showUntilLoaded(picture, details.thumbHash);
     // What is no picture is played, or shown by its symbol.
     picture.addEventListener("error", () => picture.replaceWith(
       richType === "video" ? h("video", { controls: true, preload: "metadata", muted: true, playsInline: true, src: picture.src, "aria-label": picture.alt })

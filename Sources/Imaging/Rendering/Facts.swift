@@ -10,6 +10,8 @@ package struct Facts: Sendable {
   package let colour: String
   package let isAnimated: Bool
   package let isTransparent: Bool
+  /// What it looks like from afar.
+  package let thumbHash: ThumbHash?
   /// What a publisher should know, in sentences.
   package let advice: [String]
 
@@ -69,6 +71,7 @@ package struct Facts: Sendable {
       isTransparent = false
     }
     self.isAnimated = isAnimated
+    thumbHash = ThumbHash(source, limits: limits)
     self.advice = advice
   }
 }

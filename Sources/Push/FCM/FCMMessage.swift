@@ -97,6 +97,7 @@ extension PushMessage {
       "colour": isData ? message.colour.map(quoted) : nil,
       "channel": isData ? message.channel.map(quoted) : nil,
       "icon": message.icon.map(quoted), "data": message.data.map { quoted(JSONText.of($0)) },
+      "thumbHash": isData ? shownThumbHash.map(quoted) : nil,
     ])
   }
 }

@@ -16,6 +16,8 @@ package struct PushMessage: Sendable, Equatable {
   package var countsUnread = false
   /// Where a notification service extension fetches the media, without a password.
   package var media: MediaLink?
+  /// What the media looks like from afar: a ThumbHash in Base64.
+  package var thumbHash: String?
   /// The URL of the page that shows it; nil if the server has none.
   package var page: String?
 

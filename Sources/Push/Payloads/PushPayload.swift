@@ -54,8 +54,8 @@ package struct PayloadTemplate: Sendable, Hashable {
     return PushPayload(kind, json: json)
   }
 
-  /// Fills `template`, changed by an `override`, with a message whose text, and then its subtitle, are shortened until
-  /// the payload has at most `limit` bytes.
+  /// Fills `template`, changed by an `override`, with a message that loses its ThumbHash, and whose text and then its
+  /// subtitle are shortened, until the payload has at most `limit` bytes.
   ///
   /// ``largestSize`` is above the limit if that is not enough.
   init(
@@ -70,6 +70,10 @@ package struct PayloadTemplate: Sendable, Hashable {
     var (fitted, isCut) = (message, false)
     func size() -> Int { Self.size(template(fitted)) }
     var text = template(fitted)
+    if Self.size(text) > limit, fitted.thumbHash != nil {
+      fitted.thumbHash = nil
+      text = template(fitted)
+    }
     for part in [\NotificationMessage.text.optional, \.subtitle] where Self.size(text) > limit {
       guard let whole = fitted.message[keyPath: part] else { continue }
       fitted.message[keyPath: part] = ""

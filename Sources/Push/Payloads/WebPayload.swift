@@ -56,8 +56,15 @@ extension PushMessage {
     ]
   }
 
-  /// The media.
-  var attached: [(name: String, value: String?)] { [("att", media.map { attachment($0) })] }
+  /// The media, and what is shown of it until it is there.
+  var attached: [(name: String, value: String?)] {
+    [
+      ("att", media.map { attachment($0) }), ("thumbHash", shownThumbHash.map(JSONText.quoted)),
+    ]
+  }
+
+  /// What may be shown of the media until it is there.
+  var shownThumbHash: String? { isPrivate ? nil : thumbHash }
 
   private func attachment(_ media: MediaLink) -> String {
     JSONText.object([

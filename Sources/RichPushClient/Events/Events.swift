@@ -33,6 +33,9 @@ public struct PushEvent: Sendable, Equatable {
     public let hasTexts: Bool
     /// The kind of media; nil if there is none.
     public let richType: String?
+    /// What the media looks like from afar, to be shown until it is there (``ThumbHash``); nil if the push does not
+    /// say it.
+    public let thumbHash: String?
 
     /// Parses the text of a push; nil if it is not JSON.
     package init?(text: [UInt8]) {
@@ -50,6 +53,7 @@ public struct PushEvent: Sendable, Equatable {
       }
       self.id = id
       richType = json.richType.text
+      thumbHash = json.thumbHash.text
       var message = NotificationMessage(carriedBy: json)
       let alert = json.aps.alert
       if let text = json.richMessage.text {

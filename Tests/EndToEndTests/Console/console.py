@@ -610,6 +610,37 @@ def check_a_change_sends_only_what_is_other_and_removes_what_was_emptied(console
         assert not patches, patches
 
 
+def check_changes_of_payloads_are_kept_when_one_is_changed(console):
+    with console.page("olga") as page:
+        late = send(page, "olga", "Later", notBefore="2099-01-01T12:00:00Z", apns={"a": None, "b": 1}, fcm={"data": {"own": "x"}})
+        show(page, f"sent/{late}")
+        page.get_by_role("button", name="Change").click()
+        dialog = page.get_by_role("dialog")
+        apple = dialog.get_by_label("Changes for Apple", exact=True)
+        expect(apple).to_have_value(re.compile('"a": null'))
+        apple.fill("7")
+        dialog.get_by_role("button", name="Save").click()
+        expect(dialog.locator(".fault:visible")).to_have_count(1)
+        apple.fill('{"a": null, "c": 2}')
+        with page.expect_request(lambda request: request.method == "PATCH") as change:
+            dialog.get_by_role("button", name="Save").click()
+        assert change.value.post_data_json == {"apns": {"a": None, "c": 2}}, change.value.post_data
+
+
+def check_a_picture_is_seen_from_afar_until_it_is_loaded(console):
+    with console.page("olga") as page:
+        held, isHeld = [], True
+        page.route("**/api/assets/img/**", lambda route: held.append(route) if isHeld else route.continue_())
+        show(page, "catalogue")
+        picture = card(page, "logo.png").locator("img")
+        expect(picture).to_have_css("background-image", re.compile("data:image/png"))
+        isHeld = False
+        for route in held:
+            route.continue_()
+        shown(page, "logo.png")
+        expect(picture).to_have_css("background-image", "none")
+
+
 def check_nobody_is_told_to_drop_a_file_on_a_touch_screen(console):
     with console.page("shop", has_touch=True, is_mobile=True, viewport={"width": 390, "height": 800}) as page:
         show(page, "compose")
