@@ -49,6 +49,7 @@ extension PushMessage {
       ("body", body.isEmpty ? nil : quoted(body)), ("navigate", quoted(address)),
       ("tag", (message.replaces ?? id.map(String.init)).map(quoted)),
       ("icon", isPrivate ? nil : message.icon.map(quoted)),
+      ("lang", message.language.map(quoted)),
       ("silent", message.sound == .silent ? "true" : nil),
       ("mutable", "true"), ("app_badge", appBadge),
     ])
