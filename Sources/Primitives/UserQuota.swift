@@ -16,6 +16,9 @@ package enum UserQuota {
   /// The time in seconds after which ``ownNotifications`` are counted anew.
   package static let ownWindow = 3600
 
+  /// Replies of one device to one notification.
+  package static let replies = 20
+
   // MARK: Under way
 
   /// Pushes that are being sent to Web Push services.

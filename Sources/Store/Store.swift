@@ -36,6 +36,8 @@ package final class Store: Sendable {
   package var sessions: any Sessions { tables }
   /// Notifications, their recipients and receipts.
   package var notifications: any Notifications { tables }
+  /// Buttons that recipients pressed, and their replies.
+  package var interactions: any Interactions { tables }
   /// Notifications as their senders see them.
   package var sent: any SentNotifications { tables }
   /// The files of the drop folder.

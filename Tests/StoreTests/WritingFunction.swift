@@ -205,6 +205,21 @@ struct WritingFunction: Sendable {
       let id = try await store.notifications.create(.any(to: bob)).notification.id
       return Call(effects: none) { _ = try await $0.notifications.markRead(id, user: bob) }
     },
+    Self("record") { store in
+      let id = try await store.notifications.create(.any(to: bob)).notification.id
+      return Call(effects: none) {
+        for event in ReportedEvent.allCases {
+          _ = try await $0.notifications.record(event, of: id, user: bob, device: nil)
+        }
+      }
+    },
+    Self("add") { store in
+      let id = try await store.notifications.create(.any(to: bob)).notification.id
+      return Call(effects: none) {
+        _ = try await $0.interactions.add(
+          InteractionInsert(action: "yes", of: id, user: bob, device: nil))
+      }
+    },
     Self("recordSent", effects: none) { $0.notifications.recordSent([0], user: alice) },
     Self("recordFetched", effects: none) { $0.notifications.recordFetched(0, user: alice) },
     Self("writeNextParts") { store in

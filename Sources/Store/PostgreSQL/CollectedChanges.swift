@@ -45,9 +45,11 @@ struct CollectedChanges {
   }
 }
 
-/// A column of `notification_count` that changes.
-enum CountColumn: Int, CaseIterable {
-  case reached, fetched, read, queued, sent, failed
+extension CountColumn {
+  /// Its name, and a first time's in the same statement.
+  fileprivate var name: String { "\(self)" }
+  /// Those that have the time of their first.
+  fileprivate static let timed = allCases.filter { $0.first == $0 }
 }
 
 extension PostgresTransaction {
@@ -74,18 +76,12 @@ extension PostgresTransaction {
     // The columns of notifications, in the order of CountColumn, and then those of their first times.
     func columns(of ids: [Int]) -> [any Parameter] {
       CountColumn.allCases.map { column in ids.map { totals[$0]?[column.rawValue] ?? 0 } }
-        + [CountColumn.sent, .fetched, .read].map { column in ids.map { first[column]?[$0] } }
+        + CountColumn.timed.map { column in ids.map { first[column]?[$0] } }
     }
     let new = collected.created
     if !new.isEmpty {
       let ids = new.map(\.notification)
-      try send(
-        """
-        INSERT INTO notification_count(notification, recipients, reached, fetched, read, queued, sent,
-          failed, first_sent, first_fetched, first_read)
-        SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[],
-          $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[])
-        """, [ids, new.map(\.recipients)] + columns(of: ids))
+      try send(Self.countInsertion, [ids, new.map(\.recipients)] + columns(of: ids))
     }
     for (id, _) in new { totals[id] = nil }
     let ids = totals.filter { $0.value.contains { $0 != 0 } }.keys.sorted()
@@ -97,27 +93,40 @@ extension PostgresTransaction {
         SELECT 1 FROM notification_count WHERE notification = ANY($1) ORDER BY notification FOR UPDATE
         """, ids)
     }
-    try send(
-      """
-      UPDATE notification_count AS total SET reached = total.reached + change.reached,
-        fetched = total.fetched + change.fetched, read = total.read + change.read,
-        queued = total.queued + change.queued, sent = total.sent + change.sent,
-        failed = total.failed + change.failed,
-        first_sent = coalesce(total.first_sent, change.sent_time),
-        first_fetched = coalesce(total.first_fetched, change.fetched_time),
-        first_read = coalesce(total.first_read, change.read_time)
-      FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[],
-        $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[])
-        AS change(id, reached, fetched, read, queued, sent, failed, sent_time, fetched_time, read_time)
-      WHERE total.notification = change.id
-      """, [ids] + columns(of: ids))
+    try send(Self.countAddition, [ids] + columns(of: ids))
   }
 
-  /// When notifications were first sent, fetched and read in this transaction.
+  private static let countNames =
+    CountColumn.allCases.map(\.name) + CountColumn.timed.map { "first_\($0.name)" }
+
+  private static let countInsertion = """
+    INSERT INTO notification_count(notification, recipients, \(countNames.joined(separator: ", ")))
+    SELECT * FROM unnest(\(parameters(2 + countNames.count)))
+    """
+
+  private static let countAddition: String = {
+    let counts = CountColumn.allCases.map { "\($0.name) = total.\($0.name) + change.\($0.name)" }
+    let times = CountColumn.timed.map(\.name).map {
+      "first_\($0) = coalesce(total.first_\($0), change.first_\($0))"
+    }
+    return """
+      UPDATE notification_count AS total SET \((counts + times).joined(separator: ", "))
+      FROM unnest(\(parameters(1 + countNames.count)))
+        AS change(id, \(countNames.joined(separator: ", ")))
+      WHERE total.notification = change.id
+      """
+  }()
+
+  /// So many arrays of numbers.
+  private static func parameters(_ count: Int) -> String {
+    (1...count).map { "$\($0)::bigint[]" }.joined(separator: ", ")
+  }
+
+  /// When what has the time of its first happened first in this transaction.
   private func firstTimes() -> [CountColumn: [Int: Date]] {
     var first: [CountColumn: [Int: Date]] = [:]
     for count in collected.counts where count.difference > 0 {
-      let column = count.column == .reached ? .sent : count.column
+      guard let column = count.column.first else { continue }
       let known = first[column]?[count.notification] ?? count.time
       first[column, default: [:]][count.notification] = min(known, count.time)
     }
@@ -161,13 +170,15 @@ extension PostgresTransaction {
         UPDATE event_counter SET event = event + cardinality($1::text[])
         RETURNING event - cardinality($1::text[]) AS last
       )
-      INSERT INTO event(sequence, type, publisher, user_id, notification, data, created)
-      SELECT counter.last + new.number, new.type, publisher, user_id, notification, data, created
-      FROM counter, unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::bigint[])
-        WITH ORDINALITY AS new(type, publisher, user_id, notification, data, created, number)
+      INSERT INTO event(sequence, type, publisher, user_id, notification, data, created, interaction)
+      SELECT counter.last + new.number, new.type, publisher, user_id, notification, data, created, interaction
+      FROM counter, unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::bigint[],
+          $7::bigint[])
+        WITH ORDINALITY AS new(type, publisher, user_id, notification, data, created, interaction, number)
       ORDER BY new.number
       """, events.map(\.type), events.map(\.publisher), events.map(\.user),
-      events.map(\.notification), events.map(\.data), events.map(\.time))
+      events.map(\.notification), events.map(\.data), events.map(\.time),
+      events.map(\.interaction))
     effects.add(.events)
   }
 }

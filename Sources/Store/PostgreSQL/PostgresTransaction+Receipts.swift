@@ -1,15 +1,5 @@
 import FoundationEssentials
 
-extension RecordedState {
-  fileprivate var count: CountColumn {
-    switch self {
-    case .sent: .reached
-    case .fetched: .fetched
-    case .read: .read
-    }
-  }
-}
-
 extension PostgresTransaction {
   /// Writes the times of receipts' first states, for users and for devices that are registrations of the
   /// recipients; counts the first ones of users.

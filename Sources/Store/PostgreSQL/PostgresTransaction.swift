@@ -93,6 +93,11 @@ final class PostgresTransaction: PostgresQueryable, Changing {
 
   func add(_ event: NewEvent) { collected.events.append(event) }
 
+  func count(_ column: CountColumn, of notification: Int, at time: Date) {
+    collected.counts.append(
+      .init(notification: notification, column: column, difference: 1, time: time))
+  }
+
   /// Whether more will be collected when the results of what was sent come.
   var awaitsResults: Bool { connection.awaitsResults || !rows.isEmpty }
 

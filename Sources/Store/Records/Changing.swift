@@ -22,6 +22,9 @@ protocol Changing: Queryable {
   /// Adds an event for publishers.
   func add(_ event: NewEvent) throws
 
+  /// Adds one to a count of a notification.
+  func count(_ column: CountColumn, of notification: Int, at time: Date) throws
+
   /// Runs an UPDATE of the states of jobs, counts them in their new state, and adds their receipts.
   ///
   /// `old` is the state that all of them had, `new` the one that they get.
@@ -94,9 +97,37 @@ struct NewEvent {
   var notification: Int?
   let data: String
   let time: Date
+  /// The row of `interaction` with which it goes.
+  var interaction: Int?
 }
 
 /// What a recipient's row has the time of.
 enum RecordedState: String {
-  case sent, fetched, read
+  case sent, displayed, fetched, opened, dismissed, read
+
+  /// What counts the users.
+  var count: CountColumn {
+    switch self {
+    case .sent: .reached
+    case .displayed: .displayed
+    case .fetched: .fetched
+    case .opened: .opened
+    case .dismissed: .dismissed
+    case .read: .read
+    }
+  }
+}
+
+/// A column of `notification_count` that changes.
+enum CountColumn: Int, CaseIterable {
+  case reached, fetched, read, queued, sent, failed, displayed, opened, dismissed, actions, replies
+
+  /// The column of the time of the first; nil if there is none.
+  var first: CountColumn? {
+    switch self {
+    case .reached, .sent: .sent
+    case .fetched, .read, .displayed, .opened: self
+    case .queued, .failed, .dismissed, .actions, .replies: nil
+    }
+  }
 }

@@ -124,7 +124,7 @@ extension EngineTables {
 
 extension NewEvent {
   /// How a receipt names its user until it is read, so that it never names one who was removed.
-  private static let noUser = #""user":null"#
+  static let noUser = #""user":null"#
 
   /// The data of a receipt; texts of members are quoted here.
   static func receipt(of id: Int, _ members: KeyValuePairs<String, String?>, state: String)

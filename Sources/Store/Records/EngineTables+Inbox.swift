@@ -3,17 +3,40 @@ import FoundationEssentials
 
 extension EngineTables {
   func markRead(_ id: Int, user: UserID, device: String?) async throws -> Bool {
+    try await recordNow(.read, of: id, user: user, device: device)
+  }
+
+  func record(
+    _ event: ReportedEvent, of id: Int, user: UserID, device: String?
+  ) async throws -> Bool {
+    switch event {
+    case .opened: return try await recordNow(.opened, of: id, user: user, device: device)
+    case .dismissed: return try await recordNow(.dismissed, of: id, user: user, device: device)
+    case .displayed:
+      let now = now()
+      let isTheirs = try await database.read { connection in
+        try connection.value(
+          """
+          SELECT true FROM notification
+          WHERE id = $2 AND \(StoredNotification.isVisible("$3"))
+            AND (EXISTS (SELECT 1 FROM recipient WHERE user_id = $1 AND notification = $2)
+              OR EXISTS (\(connection.pendingRecipient("$1", of: "$2"))))
+          """, user, id, now, as: Bool.self)
+      }
+      // Every device reports it, within the same seconds, as they fetch.
+      if isTheirs == true { recordLater(.displayed, of: id, user: user, device: device, at: now) }
+      return isTheirs == true
+    }
+  }
+
+  private func recordNow(
+    _ state: RecordedState, of id: Int, user: UserID, device: String?
+  ) async throws -> Bool {
     let now = now()
     return try await database.write { transaction in
-      try transaction.addPendingRecipient(user, of: id)
-      let isTheirs = try transaction.value(
-        """
-        SELECT true FROM recipient JOIN notification ON notification.id = recipient.notification
-        WHERE user_id = $1 AND notification.id = $2 AND \(StoredNotification.isVisible("$3"))
-        """, user, id, now, as: Bool.self)
-      guard isTheirs == true else { return false }
+      guard try transaction.isRecipient(user, of: id, at: now) else { return false }
       try transaction.record(
-        .read, [NewReceipt(state: .read, id: id, user: user, device: device, time: now)])
+        state, [NewReceipt(state: state, id: id, user: user, device: device, time: now)])
       return true
     }
   }
@@ -27,7 +50,13 @@ extension EngineTables {
   }
 
   func recordFetched(_ id: Int, user: UserID, device: String?) {
-    let receipt = NewReceipt(state: .fetched, id: id, user: user, device: device, time: now())
+    recordLater(.fetched, of: id, user: user, device: device, at: now())
+  }
+
+  private func recordLater(
+    _ state: RecordedState, of id: Int, user: UserID, device: String?, at time: Date
+  ) {
+    let receipt = NewReceipt(state: state, id: id, user: user, device: device, time: time)
     // Each commit writes many pages, so it waits for further fetches, unless another change comes.
     let urgency = pendingReceipts.add(CollectionOfOne(receipt), .soon)
     if let urgency { writePendingReceipts(urgency) }
@@ -40,13 +69,15 @@ extension EngineTables {
     database.writeSoon(within: timeout) { [self] transaction in
       let receipts = Dictionary(grouping: take(batch), by: \.state)
       if let sent = receipts[.sent] { try transaction.record(.sent, sent) }
-      guard let fetched = receipts[.fetched] else { return }
-      let hasParts = try transaction.value(
-        "SELECT EXISTS (SELECT 1 FROM audience_part)", as: Bool.self)
-      if hasParts == true {
-        for fetch in fetched { try transaction.addPendingRecipient(fetch.user, of: fetch.id) }
+      for state in [RecordedState.fetched, .displayed] {
+        guard let given = receipts[state] else { continue }
+        let hasParts = try transaction.value(
+          "SELECT EXISTS (SELECT 1 FROM audience_part)", as: Bool.self)
+        if hasParts == true {
+          for receipt in given { try transaction.addPendingRecipient(receipt.user, of: receipt.id) }
+        }
+        try transaction.record(state, given)
       }
-      try transaction.record(.fetched, fetched)
     } onFailure: { [weak self, pendingReceipts] error in
       pendingReceipts.keep(self?.take(batch).count ?? 0, after: error) { [weak self] in
         self?.writePendingReceipts(.now, batch)
@@ -156,6 +187,16 @@ extension Queryable {
 }
 
 extension Changing {
+  /// Whether a user is a recipient of a notification, and may know of it now.
+  func isRecipient(_ user: UserID, of id: Int, at now: Date) throws -> Bool {
+    try addPendingRecipient(user, of: id)
+    return try value(
+      """
+      SELECT true FROM recipient JOIN notification ON notification.id = recipient.notification
+      WHERE user_id = $1 AND notification.id = $2 AND \(StoredNotification.isVisible("$3"))
+      """, user, id, now, as: Bool.self) == true
+  }
+
   /// Makes a user of a stored part of an audience a recipient before that part's turn.
   fileprivate func addPendingRecipient(_ user: UserID, of id: Int) throws {
     try send(

@@ -163,6 +163,21 @@ extension EngineTables {
     }
   }
 
+  func addressee(of job: Int) async throws -> JobAddressee? {
+    try await database.read { connection in
+      try connection.all(
+        """
+        SELECT token, notification, job.user_id, users.name, registration,
+          registration IS NULL OR EXISTS (
+            SELECT 1 FROM registration AS device
+            WHERE device.id = job.registration AND device.user_id = job.user_id)
+        FROM job JOIN push ON push.id = job.push JOIN users ON users.id = job.user_id
+        WHERE job.id = $1 AND notification IS NOT NULL
+        """, job, as: JobAddressee.init
+      ).first
+    }
+  }
+
   func replay(_ job: Int?) async throws -> Int { try await replay(job: job, lane: nil) }
 
   /// Replays dead letters: one, or those of a lane, or all.

@@ -38,7 +38,7 @@ extension EngineTables {
     try await database.read { connection in
       try connection.all(
         """
-        SELECT name, registration, fetched, read
+        SELECT name, registration, fetched, read, displayed, opened, dismissed
         FROM device_receipt JOIN users ON users.id = user_id
         WHERE notification = $1 AND user_id \(connection.isIn("$2"))
         ORDER BY name, registration
@@ -60,5 +60,7 @@ extension Queryable {
 
 extension Receipt {
   /// The columns of `recipient` and `users` that a receipt has.
-  fileprivate static let columns = "user_id, name, sent, fetched, read"
+  fileprivate static let columns = """
+    user_id, name, sent, fetched, read, displayed, opened, dismissed
+    """
 }

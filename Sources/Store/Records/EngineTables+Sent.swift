@@ -52,7 +52,7 @@ extension EngineTables {
         try connection.all(
           """
           SELECT sequence, token, type, data, created FROM event
-          WHERE sequence > $1 AND sequence <= $3 AND type <> 'receipt' AND \(own) ORDER BY sequence
+          WHERE sequence > $1 AND sequence <= $3 AND type NOT IN ('receipt', 'interaction') AND \(own) ORDER BY sequence
           """, after, publisher, last, as: StoredEvent.init)
       }
       let counts = try connection.planningForValues {
@@ -61,7 +61,7 @@ extension EngineTables {
           SELECT notification, \(NotificationCounts.columns)
           FROM notification_count AS total WHERE notification IN (
             SELECT notification FROM event
-            WHERE sequence > $1 AND sequence <= $3 AND type = 'receipt' AND \(own))
+            WHERE sequence > $1 AND sequence <= $3 AND type IN ('receipt', 'interaction') AND \(own))
           """, after, publisher, last
         ) { row in (try row.next(Int.self), try NotificationCounts(&row)) }
       }
@@ -75,7 +75,8 @@ extension NotificationCounts {
   /// The columns that `init(_:)` reads, of the table as `total`.
   fileprivate static let columns = """
     total.recipients, total.reached, total.fetched, total.read, total.queued, total.sent, total.failed,
-    first_sent, first_fetched, first_read
+    total.displayed, total.opened, total.dismissed, first_sent, first_fetched, first_read,
+    total.actions, total.replies, first_displayed, first_opened
     """
 
   fileprivate init(_ row: inout some Row) throws {
@@ -83,6 +84,9 @@ extension NotificationCounts {
     self.init(
       users: (try number(), try number()), fetched: try number(), read: try number(),
       pushes: (try number(), try number(), try number()),
+      reports: (try number(), try number(), try number()),
       first: (sent: try row.next(), fetched: try row.next(), read: try row.next()))
+    (actions, replies) = (try number(), try number())
+    (firstDisplayed, firstOpened) = (try row.next(), try row.next())
   }
 }

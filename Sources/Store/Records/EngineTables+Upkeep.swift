@@ -99,6 +99,13 @@ extension EngineTables {
       """, now)
     var removed = 0
     for (condition, end) in [("IS NULL", now), ("IS NOT NULL", time)] {
+      try await removeAll(
+        """
+        DELETE FROM interaction WHERE id IN (
+          SELECT interaction.id FROM interaction
+            JOIN notification ON notification.id = interaction.notification
+          WHERE expires <= $1 AND withdrawn \(condition) LIMIT \(Self.batch))
+        """, end)
       removed += try await removeAll(
         """
         DELETE FROM notification

@@ -165,7 +165,8 @@ extension Changing {
       """, user)
     for owner in [
       "session WHERE user_id", "registration WHERE user_id", "push_event WHERE user_id",
-      "event WHERE publisher", "idempotency WHERE sender", "users WHERE id",
+      "interaction WHERE user_id", "event WHERE publisher", "idempotency WHERE sender",
+      "users WHERE id",
     ] {
       try run("DELETE FROM \(owner) = $1", user)
     }

@@ -51,21 +51,25 @@ struct MigratedTable: Sendable {
     MigratedTable(
       "notification_count", key: "notification",
       columns: "notification recipients reached fetched read queued sent failed "
-        + "first_sent first_fetched first_read"),
+        + "displayed opened dismissed actions replies "
+        + "first_sent first_fetched first_read first_displayed first_opened"),
     MigratedTable(
-      "recipient", key: "user_id", "notification", columns: "user_id notification sent fetched read"
-    ),
+      "recipient", key: "user_id", "notification",
+      columns: "user_id notification sent fetched read displayed opened dismissed"),
     MigratedTable(
       "recipient_values", key: "notification", "user_id", columns: "notification user_id data"),
     MigratedTable(
       "device_receipt", key: "notification", "user_id", "registration",
-      columns: "notification user_id registration fetched read"),
+      columns: "notification user_id registration fetched read displayed opened dismissed"),
+    MigratedTable(
+      "interaction", key: "id",
+      columns: "id notification user_id registration event key action text created"),
     MigratedTable(
       "push_event", key: "sequence", columns: "sequence user_id notification data created"),
     MigratedTable("held_event", key: "notification", columns: "notification due data"),
     MigratedTable(
       "event", key: "sequence",
-      columns: "sequence token type publisher user_id notification data created"),
+      columns: "sequence token type publisher user_id notification data created interaction"),
     MigratedTable(
       "push", key: "id",
       columns: "id notification lane kind message members form media collapse expires"),
@@ -104,7 +108,9 @@ struct MigratedTable: Sendable {
   )
 
   /// The tables in PostgreSQL whose next number follows from the largest so far.
-  static let numbered = ["users", "session", "push", "job", "audience_part", "link_key"]
+  static let numbered = [
+    "users", "session", "interaction", "push", "job", "audience_part", "link_key",
+  ]
 }
 
 /// The numbers from which new rows go on.

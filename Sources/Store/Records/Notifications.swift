@@ -212,6 +212,13 @@ package protocol Notifications: Sendable {
   /// Only the first time is recorded, for the user and for each registration. A `device` that is not a
   /// registration of the user is ignored.
   func markRead(_ id: Int, user: UserID, device: String?) async throws -> Bool
+  /// Records what a device of the user, or the user, reports; false if the user has no such notification.
+  ///
+  /// The first time only for the user and for each registration, as for ``markRead(_:user:device:)``. `displayed` is
+  /// written with the next commit, the others before it returns.
+  func record(
+    _ event: ReportedEvent, of id: Int, user: UserID, device: String?
+  ) async throws -> Bool
   /// Records that notifications were sent to a device of each of these users, the first time only.
   ///
   /// Returns at once: it is written with the next commit.

@@ -173,6 +173,22 @@ package struct JobRecord: Sendable, Equatable {
   package let reason: String?
 }
 
+/// To whom a job sends which notification.
+package struct JobAddressee: Sendable, Equatable {
+  /// The UUID of the job, which nobody can guess.
+  package let token: String
+  /// The notification.
+  package let notification: Int
+  /// The user whose device it is.
+  package let user: UserID
+  /// The user's name.
+  package let name: String
+  /// The device's registration; nil for an audience.
+  package let registration: String?
+  /// Whether the device is still registered for the user; true for an audience.
+  package let isRegistered: Bool
+}
+
 /// The transactional outbox of pushes: one job for each device, sent at least once.
 ///
 /// Jobs are inserted in the same transaction as their notification. A lane leases the due jobs and
@@ -210,6 +226,8 @@ package protocol Outbox: Sendable {
   func addressee(
     of job: Int, token: String, notification: Int
   ) async throws -> (user: UserID?, registration: String?)?
+  /// The job with this number, whose user exists; nil if there is none that announces a notification.
+  func addressee(of job: Int) async throws -> JobAddressee?
   /// The lanes whose names begin with a prefix, such as `webpush:`, and that have queued jobs.
   ///
   /// The cost grows with the lanes, not with the jobs.

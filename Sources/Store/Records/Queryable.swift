@@ -37,7 +37,7 @@ protocol Queryable {
   /// Selects false if the user is in a part of the notification's audience that is still to be written.
   func pendingRecipient(_ user: String, of notification: String) -> String
 
-  /// How far a notification has come with a recipient, from 0 (queued) to 3 (read), as an index has it.
+  /// How far a notification has come with a recipient, from 0 (queued) to 5 (read), as an index has it.
   var progress: String { get }
 
   /// Selects the number of the last event for publishers.

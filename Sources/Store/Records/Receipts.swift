@@ -2,12 +2,16 @@ package import FoundationEssentials
 
 /// How far a notification has come with one of its recipients.
 package enum ReceiptState: String, Sendable, CaseIterable {
-  /// Not sent by the embedded gateway, nor fetched.
+  /// None of the others.
   case queued
   /// Sent to a device by the embedded gateway.
   case sent
+  /// Shown by a device.
+  case displayed
   /// Fetched by a device.
   case fetched
+  /// Opened by a tap.
+  case opened
   /// Marked read.
   case read
 }
@@ -24,6 +28,12 @@ package struct Receipt: Sendable, Equatable {
   package let fetched: Date?
   /// When the user marked it read, or nil.
   package let read: Date?
+  /// When a device of the user first showed it, or nil.
+  package var displayed: Date? = nil
+  /// When the user first opened it, or nil.
+  package var opened: Date? = nil
+  /// When the user first dismissed it, or nil.
+  package var dismissed: Date? = nil
 }
 
 /// The state of a notification on a device that identifies itself.
@@ -36,6 +46,22 @@ package struct DeviceReceipt: Sendable, Equatable {
   package let fetched: Date?
   /// When the user marked it read there, or nil.
   package let read: Date?
+  /// When it first showed it, or nil.
+  package var displayed: Date? = nil
+  /// When the user first opened it there, or nil.
+  package var opened: Date? = nil
+  /// When the user first dismissed it there, or nil.
+  package var dismissed: Date? = nil
+}
+
+/// What happened to a notification on a device, as the device or its user tells.
+package enum ReportedEvent: Sendable, CaseIterable {
+  /// The device has shown it.
+  case displayed
+  /// The user has opened it.
+  case opened
+  /// The user has dismissed it.
+  case dismissed
 }
 
 extension ReceiptState {
@@ -44,8 +70,10 @@ extension ReceiptState {
     switch self {
     case .queued: 0
     case .sent: 1
-    case .fetched: 2
-    case .read: 3
+    case .displayed: 2
+    case .fetched: 3
+    case .opened: 4
+    case .read: 5
     }
   }
 }

@@ -20,22 +20,38 @@ package struct NotificationCounts: Sendable, Equatable {
   package let firstFetched: Date?
   /// When a user first marked it read; nil so far.
   package let firstRead: Date?
+  /// Users of whom a device has shown it.
+  package var displayed = 0
+  /// Users who have opened it.
+  package var opened = 0
+  /// Users who have dismissed it.
+  package var dismissed = 0
+  /// Buttons that were pressed.
+  package var actions = 0
+  /// Replies.
+  package var replies = 0
+  /// When a device first showed it; nil so far.
+  package var firstDisplayed: Date?
+  /// When a user first opened it; nil so far.
+  package var firstOpened: Date?
 }
 
 extension NotificationCounts {
   /// Combines what is counted: users in all and those whom the embedded gateway has reached, and pushes that
-  /// wait, were sent and failed; `first` is when.
+  /// wait, were sent and failed, and what devices report; `first` is when.
   init(
     users: (recipients: Int, reached: Int), fetched: Int, read: Int,
     pushes: (waiting: Int, sent: Int, failed: Int),
+    reports: (displayed: Int, opened: Int, dismissed: Int),
     first: (sent: Date?, fetched: Date?, read: Date?)
   ) {
     let isEmbedded = pushes.waiting + pushes.sent + pushes.failed == 0
-    queued =
-      isEmbedded ? max(0, users.recipients - max(users.reached, fetched)) : pushes.waiting
+    let arrived = max(users.reached, fetched, reports.displayed, reports.opened)
+    queued = isEmbedded ? max(0, users.recipients - arrived) : pushes.waiting
     sent = pushes.sent + users.reached
     (recipients, failed) = (users.recipients, pushes.failed)
     (self.fetched, self.read) = (fetched, read)
+    (displayed, opened, dismissed) = reports
     (firstSent, firstFetched, firstRead) = (first.sent, first.fetched, first.read)
   }
 }
@@ -71,9 +87,9 @@ package protocol SentNotifications: Sendable {
 package struct NotificationChanges: Sendable, Equatable {
   /// The sequence number of the last of the events; nil if there is none.
   package let last: Int?
-  /// The notifications whose receipts have changed, and how far they have come.
+  /// The notifications whose receipts or interactions have changed, and how far they have come.
   package let counts: [Int: NotificationCounts]
-  /// The events that are no receipts.
+  /// The events that are neither.
   package let others: [StoredEvent]
 }
 

@@ -16,6 +16,10 @@ extension StoreError {
     "the devices of this user have \(UserQuota.webPushServices) different Web Push services "
       + "and may have no more: remove one")
 
+  /// A device has replied to a notification as often as it may.
+  static let tooManyReplies = StoreError(
+    .conflict, "a device may reply to a notification \(UserQuota.replies) times")
+
   /// A user's devices have sent as much as they may; another hour begins at `end`.
   static func tooManyOwnNotifications(until end: Date, at now: Date) -> StoreError {
     StoreError(

@@ -2,16 +2,25 @@ import FoundationEssentials
 
 /// The counts change in the transaction that changes what they count.
 extension SQLiteConnection {
-  /// Adds to a count of notifications, by their IDs; the column `first` gets the time of the first addition.
+  /// Adds to a count of notifications, by their IDs, and sets the time of the first addition if it has one.
   func count(
-    _ column: String, of notifications: [Int: (number: Int, time: Date)], first: String
+    _ column: CountColumn, of notifications: [Int: (number: Int, time: Date)]
   ) throws {
+    let added = "UPDATE notification_count SET \(column) = \(column) + $1"
+    guard let first = column.first else {
+      _ = try changes("\(added) WHERE notification = $2", Array(notifications)) {
+        ($0.value.number, $0.key)
+      }
+      return
+    }
     _ = try changes(
-      """
-      UPDATE notification_count SET \(column) = \(column) + $1, \(first) = coalesce(\(first), $2)
-      WHERE notification = $3
-      """, Array(notifications)
+      "\(added), first_\(first) = coalesce(first_\(first), $2) WHERE notification = $3",
+      Array(notifications)
     ) { ($0.value.number, $0.value.time, $0.key) }
+  }
+
+  func count(_ column: CountColumn, of notification: Int, at time: Date) throws {
+    try count(column, of: [notification: (1, time)])
   }
 
   /// Counts jobs in their new state instead of the old one, which is nil for new jobs.

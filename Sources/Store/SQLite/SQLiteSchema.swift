@@ -175,6 +175,40 @@ enum SQLiteSchema {
     UPDATE push SET message = replace(message, '{{', '{{{{')
     WHERE message LIKE '%{{%' AND notification IS NOT NULL AND form NOT LIKE 'legacy%';
     """,
+    """
+    -- What people did with a notification.
+    DROP INDEX recipient_by_progress;
+    ALTER TABLE recipient DROP COLUMN progress;
+    ALTER TABLE recipient ADD COLUMN displayed INTEGER;
+    ALTER TABLE recipient ADD COLUMN opened INTEGER;
+    ALTER TABLE recipient ADD COLUMN dismissed INTEGER;
+    ALTER TABLE recipient ADD COLUMN progress INTEGER AS (
+      CASE WHEN read IS NOT NULL THEN 5 WHEN opened IS NOT NULL THEN 4 WHEN fetched IS NOT NULL THEN 3
+        WHEN displayed IS NOT NULL THEN 2 WHEN sent IS NOT NULL THEN 1 ELSE 0 END
+    ) VIRTUAL;
+    CREATE INDEX recipient_by_progress ON recipient(notification, progress, user_id);
+    ALTER TABLE device_receipt ADD COLUMN displayed INTEGER;
+    ALTER TABLE device_receipt ADD COLUMN opened INTEGER;
+    ALTER TABLE device_receipt ADD COLUMN dismissed INTEGER;
+    ALTER TABLE notification_count ADD COLUMN displayed INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE notification_count ADD COLUMN opened INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE notification_count ADD COLUMN dismissed INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE notification_count ADD COLUMN actions INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE notification_count ADD COLUMN replies INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE notification_count ADD COLUMN first_displayed INTEGER;
+    ALTER TABLE notification_count ADD COLUMN first_opened INTEGER;
+    -- Buttons that were pressed, and replies; key tells a reply from its repetitions.
+    CREATE TABLE interaction(
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      notification INTEGER NOT NULL REFERENCES notification ON DELETE CASCADE,
+      user_id INTEGER NOT NULL, registration TEXT NOT NULL, event TEXT NOT NULL, key TEXT NOT NULL,
+      action TEXT NOT NULL, text TEXT, created INTEGER NOT NULL
+    ) STRICT;
+    CREATE UNIQUE INDEX interaction_once ON interaction(user_id, notification, registration, event, key);
+    CREATE INDEX interaction_of_notification ON interaction(notification, id);
+    ALTER TABLE event ADD COLUMN interaction INTEGER REFERENCES interaction ON DELETE CASCADE;
+    CREATE INDEX event_of_interaction ON event(interaction) WHERE interaction IS NOT NULL;
+    """,
   ]
 
   /// The tables of ``version``.
@@ -256,16 +290,21 @@ enum SQLiteSchema {
       recipients INTEGER NOT NULL, reached INTEGER NOT NULL DEFAULT 0,
       fetched INTEGER NOT NULL DEFAULT 0, read INTEGER NOT NULL DEFAULT 0,
       queued INTEGER NOT NULL DEFAULT 0, sent INTEGER NOT NULL DEFAULT 0,
-      failed INTEGER NOT NULL DEFAULT 0, first_sent INTEGER, first_fetched INTEGER, first_read INTEGER
+      failed INTEGER NOT NULL DEFAULT 0, displayed INTEGER NOT NULL DEFAULT 0,
+      opened INTEGER NOT NULL DEFAULT 0, dismissed INTEGER NOT NULL DEFAULT 0,
+      actions INTEGER NOT NULL DEFAULT 0, replies INTEGER NOT NULL DEFAULT 0,
+      first_sent INTEGER, first_fetched INTEGER, first_read INTEGER, first_displayed INTEGER,
+      first_opened INTEGER
     ) STRICT;
 
-    -- progress: how far the notification has come with the recipient, from 0 (queued) to 3 (read).
+    -- progress: how far the notification has come with the recipient, from 0 (queued) to 5 (read).
     CREATE TABLE recipient(
       user_id INTEGER NOT NULL,
       notification INTEGER NOT NULL REFERENCES notification ON DELETE CASCADE,
-      fetched INTEGER, read INTEGER, sent INTEGER,
+      fetched INTEGER, read INTEGER, sent INTEGER, displayed INTEGER, opened INTEGER, dismissed INTEGER,
       progress INTEGER AS (
-        CASE WHEN read IS NOT NULL THEN 3 WHEN fetched IS NOT NULL THEN 2 WHEN sent IS NOT NULL THEN 1 ELSE 0 END
+        CASE WHEN read IS NOT NULL THEN 5 WHEN opened IS NOT NULL THEN 4 WHEN fetched IS NOT NULL THEN 3
+          WHEN displayed IS NOT NULL THEN 2 WHEN sent IS NOT NULL THEN 1 ELSE 0 END
       ) VIRTUAL,
       PRIMARY KEY (user_id, notification)
     ) STRICT, WITHOUT ROWID;
@@ -279,8 +318,18 @@ enum SQLiteSchema {
     CREATE TABLE device_receipt(
       notification INTEGER NOT NULL REFERENCES notification ON DELETE CASCADE,
       user_id INTEGER NOT NULL, registration TEXT NOT NULL, fetched INTEGER, read INTEGER,
+      displayed INTEGER, opened INTEGER, dismissed INTEGER,
       PRIMARY KEY (notification, user_id, registration)
     ) STRICT, WITHOUT ROWID;
+    -- Buttons that were pressed, and replies; key tells a reply from its repetitions.
+    CREATE TABLE interaction(
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      notification INTEGER NOT NULL REFERENCES notification ON DELETE CASCADE,
+      user_id INTEGER NOT NULL, registration TEXT NOT NULL, event TEXT NOT NULL, key TEXT NOT NULL,
+      action TEXT NOT NULL, text TEXT, created INTEGER NOT NULL
+    ) STRICT;
+    CREATE UNIQUE INDEX interaction_once ON interaction(user_id, notification, registration, event, key);
+    CREATE INDEX interaction_of_notification ON interaction(notification, id);
 
     CREATE TABLE push_event(
       sequence INTEGER PRIMARY KEY AUTOINCREMENT, user_id INTEGER NOT NULL,
@@ -297,9 +346,10 @@ enum SQLiteSchema {
     CREATE TABLE event(
       sequence INTEGER PRIMARY KEY AUTOINCREMENT, token TEXT NOT NULL DEFAULT (lower(hex(randomblob(16)))),
       type TEXT NOT NULL, publisher INTEGER, user_id INTEGER, notification INTEGER, data TEXT NOT NULL,
-      created INTEGER NOT NULL
+      created INTEGER NOT NULL, interaction INTEGER REFERENCES interaction ON DELETE CASCADE
     ) STRICT;
     CREATE INDEX event_of_publisher ON event(publisher, sequence);
+    CREATE INDEX event_of_interaction ON event(interaction) WHERE interaction IS NOT NULL;
 
     -- message, members, form: what it says, if that is not what the notification says now. media: what it links to.
     CREATE TABLE push(

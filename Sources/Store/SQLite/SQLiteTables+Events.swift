@@ -51,24 +51,10 @@ extension SQLiteConnection {
   func add(_ event: NewEvent) throws {
     try run(
       """
-      INSERT INTO event(type, publisher, user_id, notification, data, created)
-      VALUES ($1, $2, $3, $4, $5, $6)
-      """, event.type, event.publisher, event.user, event.notification, event.data, event.time)
-  }
-
-  /// Inserts the event that tells of a recipient's new state, on a device or over a lane if it is named.
-  func insertReceipt(
-    _ state: String, of id: Int, user: UserID, device: String? = nil, lane: String? = nil,
-    at time: Date
-  ) throws {
-    let source = device.map { ("'device', $5,", $0) } ?? lane.map { ("'lane', $5,", $0) }
-    try run(
-      """
-      INSERT INTO event(type, publisher, user_id, notification, data, created)
-      SELECT 'receipt', sender, $1, id,
-        json_object('notification', id, 'user', NULL, \(source?.0 ?? "") 'state', $2), $3
-      FROM notification WHERE id = $4
-      """, values: [user, state, time, id] + (source.map { [$0.1] } ?? []))
+      INSERT INTO event(type, publisher, user_id, notification, data, created, interaction)
+      VALUES ($1, $2, $3, $4, $5, $6, $7)
+      """, event.type, event.publisher, event.user, event.notification, event.data, event.time,
+      event.interaction)
   }
 
   /// Inserts the events that tell of the same new state of users, a list, in its order.
