@@ -281,10 +281,12 @@ extension RichNotification {
 }
 
 extension DeliveryCounts {
-  /// The counts of a stored notification.
-  package init(_ counts: NotificationCounts) {
+  /// The counts of a stored notification; nothing waits of one that `hasEnded`.
+  package init(_ counts: NotificationCounts, hasEnded: Bool = false) {
     self.init(
-      recipients: counts.recipients, queued: counts.queued, sent: counts.sent,
+      recipients: counts.recipients, queued: hasEnded ? 0 : counts.queued, sent: counts.sent,
       failed: counts.failed, fetched: counts.fetched, read: counts.read)
+    (displayed, opened, dismissed) = (counts.displayed, counts.opened, counts.dismissed)
+    (actions, replies) = (counts.actions, counts.replies)
   }
 }

@@ -79,7 +79,8 @@ extension PlatformMembers {
     self.init(
       platform: platform, shown: names(members.shown.contains),
       carried: names(members.carried.contains),
-      dropped: names { !members.shown.contains($0) && !members.carried.contains($0) })
+      dropped: names { !members.shown.contains($0) && !members.carried.contains($0) },
+      reports: members.reports(of: message))
   }
 
   /// What each platform makes of a message.

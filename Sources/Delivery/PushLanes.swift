@@ -103,7 +103,7 @@ struct StoredPushQueue: PushQueue {
       if made.message.countsUnread, let user = job.user {
         unread = try await store.notifications.unreadCount(of: user)
       }
-      let suffix = JobSuffix(job: job.id, token: job.token)
+      let suffix = payloads.suffix(of: job, in: made)
       let push = OutgoingPush(
         id: job.token, target: target, user: job.user?.rawValue, message: made.message,
         text: made.template.payload(badge: unread, job: suffix), collapseID: job.collapseID,
@@ -112,7 +112,7 @@ struct StoredPushQueue: PushQueue {
       jobs.append(
         PushJob(
           id: job.id, push: push, attempts: job.attempts, unread: unread,
-          recentSilentPushes: job.recentSilentPushes))
+          recentSilentPushes: job.recentSilentPushes, secret: suffix.secret))
     }
     let pause = lease.pause.map {
       PushPause(since: $0.since, until: $0.until, reason: $0.reason)

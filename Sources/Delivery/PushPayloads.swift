@@ -64,6 +64,13 @@ package final class PushPayloads: Sendable {
     return try await store.values(of: wanted.keys.sorted(), users: users.sorted())
   }
 
+  /// What names a job in its payload.
+  func suffix(of job: LeasedJob, in payload: Prepared) -> JobSuffix {
+    // An alert in the place of a silent push has it, too: the buttons are the same.
+    let secret = payload.template.hasSecret ? links.secret(of: job.id, token: job.token) : nil
+    return JobSuffix(job: job.id, token: job.token, secret: secret)
+  }
+
   private func message(_ push: StoredPush, for profile: String, at now: Date) -> PushMessage {
     guard let notification = push.notification else { return PushMessage(text: push.message.text) }
     let (form, countsUnread) = push.message.pushForm

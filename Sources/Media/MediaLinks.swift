@@ -94,10 +94,56 @@ package final class MediaLinks: Sendable {
   }
 
   private static func code(of target: Target, by key: LinkKey) -> [UInt8] {
-    let secret = Array(key.secret.utf8)
-    let text = Array("\(target.id)/\(target.rendition)\n\(target.expires)\n\(target.content)".utf8)
+    code(of: "\(target.id)/\(target.rendition)\n\(target.expires)\n\(target.content)", by: key)
+  }
+
+  private static func code(of text: String, by key: LinkKey) -> [UInt8] {
+    let (secret, text) = (Array(key.secret.utf8), Array(text.utf8))
     var code = [UInt8](repeating: 0, count: 32)
     cgnutls_hmac_sha256(secret, secret.count, text, text.count, &code)
     return code
+  }
+}
+
+// MARK: - Secrets of pushes
+
+/// The secret of a push: `<job>.<key id>.<HMAC-SHA-256>`.
+///
+/// Its payload carries it and no link does, because links pass through others' hands. With it a device answers.
+package struct PushSecret: Sendable {
+  /// The number of the job.
+  package let job: Int
+  private let text: String
+  private let key: Int
+
+  /// Parses a secret; nil if it has another form.
+  package init?(_ text: some StringProtocol) {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 3, let job = Int(parts[0]), let key = Int(parts[1]) else { return nil }
+    (self.job, self.key, self.text) = (job, key, String(text))
+  }
+
+  fileprivate func matches(_ keys: [LinkKey], token: String) -> Bool {
+    guard let key = keys.first(where: { $0.id == key }) else { return false }
+    let expected = MediaLinks.secret(of: job, token: token, by: key)
+    return expected.utf8.count == text.utf8.count
+      && gnutls_memcmp(expected, text, expected.utf8.count) == 0
+  }
+}
+
+extension MediaLinks {
+  /// The secret of the push with this number and UUID.
+  package func secret(of job: Int, token: String) -> String {
+    keys.withLock { $0.first }.map { Self.secret(of: job, token: token, by: $0) } ?? ""
+  }
+
+  /// Whether a secret is that of the job with this UUID, in constant time.
+  package func verify(_ secret: PushSecret, token: String) -> Bool {
+    secret.matches(keys.withLock { $0 }, token: token)
+  }
+
+  // The text of a link begins with a number. The UUID: after a restore a later job may have the same number.
+  fileprivate static func secret(of job: Int, token: String, by key: LinkKey) -> String {
+    "\(job).\(key.id).\(Base64URL.encode(code(of: "interactions\n\(job)\n\(token)", by: key)))"
   }
 }

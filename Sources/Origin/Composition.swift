@@ -181,7 +181,7 @@ struct RouteServices: Sendable {
       sent: sent,
       media: mediaRoutes, signed: signed,
       details: NotificationDetails(store: store, host: media.host, links: media.links),
-      receipts: ReceiptRoutes(store: store),
+      receipts: ReceiptRoutes(store: store), interactions: InteractionRoutes(store: store),
       assets: AssetRoutes(
         store: store, assets: intake.assets, renderer: media.renderer,
         sender: configuration.publishAs),

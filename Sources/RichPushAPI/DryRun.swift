@@ -68,6 +68,8 @@ public struct DryRun: Sendable, Equatable, Codable {
     public let carried: [String]
     /// The members that do not reach the device.
     public let dropped: [String]
+    /// What its devices can report; nothing if it can't be measured whether they showed it or it was opened.
+    public let reports: [Interaction.Event]
     /// The payload; the notification's ID is the one that is expected.
     public let payload: JSONValue
 
@@ -79,6 +81,7 @@ public struct DryRun: Sendable, Equatable, Codable {
       (self.platform, self.body, self.bytes) = (platform, body, bytes)
       (self.limit, self.cut, self.payload) = (limit, cut, payload)
       (shown, carried, dropped) = (members.shown, members.carried, members.dropped)
+      reports = members.reports
     }
   }
 }
@@ -93,10 +96,15 @@ public struct PlatformMembers: Sendable, Equatable, Codable {
   public let carried: [String]
   /// The members that do not reach the device.
   public let dropped: [String]
+  /// What its devices can report; nothing if it can't be measured whether they showed it or it was opened.
+  public let reports: [Interaction.Event]
 
   /// Describes a platform.
-  package init(platform: String, shown: [String], carried: [String], dropped: [String]) {
+  package init(
+    platform: String, shown: [String], carried: [String], dropped: [String],
+    reports: [Interaction.Event]
+  ) {
     (self.platform, self.shown) = (platform, shown)
-    (self.carried, self.dropped) = (carried, dropped)
+    (self.carried, self.dropped, self.reports) = (carried, dropped, reports)
   }
 }

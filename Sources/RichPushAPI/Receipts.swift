@@ -13,10 +13,15 @@ extension RichNotification {
     @Nullable public var fetched: Date?
     /// When a user first marked it as read; nil so far.
     @Nullable public var read: Date?
+    /// When a device first showed it; nil so far.
+    @Nullable public var displayed: Date?
+    /// When a user first opened it; nil so far.
+    @Nullable public var opened: Date?
 
-    /// Creates the times.
+    /// Creates the times; `displayed` and `opened` can be set afterwards.
     package init(sent: Date?, fetched: Date?, read: Date?) {
       (self.sent, self.fetched, self.read) = (sent, fetched, read)
+      (displayed, opened) = (nil, nil)
     }
   }
 
@@ -24,7 +29,7 @@ extension RichNotification {
   public struct Receipt: Sendable, Equatable, Codable {
     /// The user; nil if it was removed.
     @Nullable public var user: String?
-    /// `queued`, `sent`, `fetched` or `read`.
+    /// How far it has come: `queued`, `sent`, `displayed`, `fetched`, `opened` or `read`.
     public let state: String
     /// When it was first sent to a device of the user.
     @Nullable public var sent: Date?
@@ -32,6 +37,12 @@ extension RichNotification {
     @Nullable public var fetched: Date?
     /// When the user marked it as read.
     @Nullable public var read: Date?
+    /// When a device of the user first showed it.
+    @Nullable public var displayed: Date?
+    /// When the user first opened it.
+    @Nullable public var opened: Date?
+    /// When the user first dismissed it.
+    @Nullable public var dismissed: Date?
     /// The devices that identify themselves (`RichPushClient.device`).
     public let devices: [Device]
 
@@ -39,27 +50,35 @@ extension RichNotification {
     public struct Device: Sendable, Equatable, Codable {
       /// The ID of the device's registration.
       public let registration: String
-      /// `sent`, `fetched` or `read`.
+      /// `sent`, `displayed`, `fetched`, `opened` or `read`.
       public let state: String
       /// When the device first fetched the media.
       @Nullable public var fetched: Date?
       /// When the user marked it as read there.
       @Nullable public var read: Date?
+      /// When the device first showed it.
+      @Nullable public var displayed: Date?
+      /// When the user first opened it there.
+      @Nullable public var opened: Date?
+      /// When the user first dismissed it there.
+      @Nullable public var dismissed: Date?
 
-      /// Creates a receipt.
+      /// Creates a receipt; what the user did with it can be set afterwards.
       package init(registration: String, state: String, fetched: Date?, read: Date?) {
         (self.registration, self.state) = (registration, state)
         (self.fetched, self.read) = (fetched, read)
+        (displayed, opened, dismissed) = (nil, nil, nil)
       }
     }
 
-    /// Creates a receipt.
+    /// Creates a receipt; what the user did with it can be set afterwards.
     package init(
       user: String?, state: String, sent: Date?, fetched: Date?, read: Date?, devices: [Device]
     ) {
       self.user = user
       (self.state, self.devices) = (state, devices)
       (self.sent, self.fetched, self.read) = (sent, fetched, read)
+      (displayed, opened, dismissed) = (nil, nil, nil)
     }
   }
 
@@ -73,7 +92,7 @@ extension RichNotification {
     @Nullable public var user: String?
     /// The ID of the device's registration; nil for an audience.
     @Nullable public var registration: String?
-    /// `queued`, `sent`, `fetched`, `read`, `failed`, `expired` or `cancelled`.
+    /// `queued`, `sent`, `failed`, `expired` or `cancelled`; once it was sent, the state of the device's receipt.
     public let state: String
     /// The number of attempts.
     public let attempts: Int

@@ -41,6 +41,9 @@ public struct RichNotification: Sendable, Equatable, Identifiable {
   public var receipts: [Receipt]?
   /// The first 100 pushes, by lane and device; only in its details, and only for its sender and admins.
   public var deliveries: [Delivery]?
+  /// The first 100 buttons that recipients pressed, and replies; only in its details, and only for its sender and
+  /// admins.
+  public var interactions: [RecordedInteraction]?
   /// How far it has come; only in its details, and only for its sender and admins.
   public var counts: DeliveryCounts?
   /// The form of its pushes; only in its details, and only for its sender and admins.
@@ -99,8 +102,8 @@ extension RichNotification: Codable {
     case id, message, richType, payload, to
     case isRead = "read"
     case created, notBefore, held, expires, replacedBy, media, details, reach
-    case receipts, deliveries, form, badge, platforms, counts, state, first, replaced, renditions,
-      links
+    case receipts, deliveries, interactions, form, badge, platforms, counts, state, first
+    case replaced, renditions, links
   }
 
   /// Decodes a notification.
@@ -122,6 +125,7 @@ extension RichNotification: Codable {
     reach = try members.decodeIfPresent(forKey: .reach)
     receipts = try members.decodeIfPresent(forKey: .receipts)
     deliveries = try members.decodeIfPresent(forKey: .deliveries)
+    interactions = try members.decodeIfPresent(forKey: .interactions)
     counts = try members.decodeIfPresent(forKey: .counts)
     form = try members.decodeIfPresent(forKey: .form)
     badge = try members.decodeIfPresent(forKey: .badge)
@@ -153,6 +157,7 @@ extension RichNotification: Codable {
     try members.encodeIfPresent(reach, forKey: .reach)
     try members.encodeIfPresent(receipts, forKey: .receipts)
     try members.encodeIfPresent(deliveries, forKey: .deliveries)
+    try members.encodeIfPresent(interactions, forKey: .interactions)
     try members.encodeIfPresent(counts, forKey: .counts)
     try members.encodeIfPresent(form, forKey: .form)
     try members.encodeIfPresent(badge, forKey: .badge)

@@ -18,8 +18,18 @@ public struct DeliveryCounts: Sendable, Equatable, Codable {
   public let fetched: Int
   /// Users who have marked it read.
   public let read: Int
+  /// Users of whom a device has shown it.
+  public var displayed = 0
+  /// Users who have opened it.
+  public var opened = 0
+  /// Users who have dismissed it.
+  public var dismissed = 0
+  /// Buttons that were pressed.
+  public var actions = 0
+  /// Replies.
+  public var replies = 0
 
-  /// Creates the numbers.
+  /// Creates the numbers; those of what users did with it can be set afterwards.
   package init(recipients: Int, queued: Int, sent: Int, failed: Int, fetched: Int, read: Int) {
     (self.recipients, self.queued, self.sent) = (recipients, queued, sent)
     (self.failed, self.fetched, self.read) = (failed, fetched, read)

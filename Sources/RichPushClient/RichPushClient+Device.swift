@@ -162,11 +162,27 @@ extension RichPushClient {
     try await send(request("PUT", ["api", "notifications", String(id), "read"]), as: .device)
   }
 
+  /// Reports what happened to a notification on this device.
+  ///
+  /// It was shown, opened or dismissed, a button was pressed, or the user has written a reply; the last two need ``device``.
+  /// After an error that may pass, send the same value again: a reply is then no other one.
+  ///
+  /// ```swift
+  /// try await client.report(.displayed, of: 7)
+  /// let reply = Interaction.reply("On my way", to: "answer")
+  /// try await client.report(reply, of: 7)
+  /// ```
+  public func report(_ interaction: Interaction, of id: Int) async throws {
+    try await send(
+      request("POST", ["api", "notifications", String(id), "interactions"], json: interaction),
+      as: .device)
+  }
+
   /// The user's pushes, from now on or after the event `lastEventID`.
   ///
   /// It reconnects, resumes without loss (`Last-Event-ID`), and ends only when its task is cancelled or by
   /// a permanent error, such as a wrong password. `connected` is called for every connection, with the ID
-  /// to resume after: all later pushes will be delivered.
+  /// to resume after: all later pushes will come.
   ///
   /// ```swift
   /// for try await event in client.events() {

@@ -64,6 +64,22 @@ extension RichPushClient {
       request("GET", ["api", "notifications", String(id), "deliveries"], query: query))
   }
 
+  /// The buttons that recipients of a notification pressed, and their replies, in the order in which they came, for
+  /// its sender and admins; `after` takes the `next` of a page.
+  ///
+  /// ```swift
+  /// for one in try await client.interactions(of: 7).interactions where one.event == .reply {
+  ///   print(one.user, one.text ?? "")
+  /// }
+  /// ```
+  public func interactions(
+    of id: Int, after: Int? = nil, limit: Int? = nil
+  ) async throws -> InteractionPage {
+    let query = Self.query([("after", after.map(String.init)), ("limit", limit.map(String.init))])
+    return try await value(
+      request("GET", ["api", "notifications", String(id), "interactions"], query: query))
+  }
+
   /// How many users and devices an audience has now.
   ///
   /// ```swift

@@ -20,8 +20,8 @@
   }
 
   extension RichPushClient {
-    /// Completes a push in a notification service extension, before the extension shows it: registers its buttons, and
-    /// fetches the texts of a private notification.
+    /// Completes a push in a notification service extension, before the extension shows it: registers its buttons,
+    /// fetches the texts of a private notification, and reports that it is displayed.
     ///
     /// Media is attached by the extension itself (``download(_:options:)``). Without a connection a private
     /// notification keeps its neutral text.
@@ -35,10 +35,43 @@
       if let actions = push.message.actions, content.categoryIdentifier.hasPrefix("richpush-") {
         await UNNotificationCategory.register(content.categoryIdentifier, actions)
       }
-      guard !push.hasTexts, let id = push.id, let found = try? await details(id) else { return }
-      content.title = found.message.title ?? ""
-      content.subtitle = found.message.subtitle ?? ""
-      content.body = found.message.text
+      guard let id = push.id else { return }
+      async let isReported: Void? = try? report(.displayed, of: id)
+      if !push.hasTexts, let found = try? await details(id) {
+        content.title = found.message.title ?? ""
+        content.subtitle = found.message.subtitle ?? ""
+        content.body = found.message.text
+      }
+      await isReported
+    }
+  }
+
+  extension RichPushClient {
+    /// Reports what the user did with a notification: opened or dismissed it, pressed one of its buttons or replied.
+    ///
+    /// Call it in the app's `userNotificationCenter(_:didReceive:)`, and open the link afterwards.
+    ///
+    /// ```swift
+    /// func userNotificationCenter(_ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse) async {
+    ///   try? await client.report(response)
+    /// }
+    /// ```
+    public func report(_ response: UNNotificationResponse) async throws {
+      let push = PushEvent.Push(userInfo: response.notification.request.content.userInfo)
+      guard let id = push.id else { return }
+      let action = response.actionIdentifier
+      let interaction: Interaction =
+        switch action {
+        case UNNotificationDefaultActionIdentifier: .opened
+        case UNNotificationDismissActionIdentifier: .dismissed
+        default:
+          if let text = (response as? UNTextInputNotificationResponse)?.userText {
+            .reply(text, to: action)
+          } else {
+            .action(action)
+          }
+        }
+      try await report(interaction, of: id)
     }
   }
 
@@ -52,7 +85,9 @@
         !$0.identifier.hasPrefix("richpush-") || shown.contains($0.identifier)
       }
       let category = UNNotificationCategory(
-        identifier: identifier, actions: actions.map(\.button), intentIdentifiers: [])
+        identifier: identifier, actions: actions.map(\.button), intentIdentifiers: [],
+        // So that the app learns of it.
+        options: .customDismissAction)
       center.setNotificationCategories(
         kept.filter { $0.identifier != identifier }.union([category]))
       // They are set in the background; what reads them has to wait for that.

@@ -53,6 +53,9 @@ import Testing
     "GET /api/notifications/{}/media": Expectation(.user, 404),
     "GET /api/notifications/{}/receipts": Expectation(.user, 404),
     "GET /api/notifications/{}/deliveries": Expectation(.user, 404),
+    "GET /api/notifications/{}/interactions": Expectation(.user, 404),
+    "POST /api/notifications/{}/interactions": Expectation(
+      .user, 404, by: [.session, .token, .push]),
     "PUT /api/notifications/{}/read": Expectation(.user, 404),
     "GET /api/push/stream": Expectation(.user, 200),
     "GET /api/push/vapid": Expectation(.user, 200),
@@ -180,6 +183,8 @@ import Testing
         let expected: [[String: [String]]] =
           switch route.access {
           case .anybody: []
+          case .user where route.admission.contains(.push):
+            [["basic": []], ["token": []], ["link": []]]
           case .user where route.admission.contains(.token): [["basic": []], ["token": []]]
           case .user where route.admission.contains(.ownToken):
             [["basic": []], ["token": ["own registration"]]]

@@ -43,6 +43,31 @@ struct OtherNodeSystemTests {
     }
   }
 
+  @Test func `an answer at one node reaches the streams of the other, once`() async throws {
+    try await Self.withNodes { one, other in
+      let push = try await one.pushQuestion()
+      let stream = try #require(
+        try await other.execute("GET", "/api/events/stream", as: "publisher").stream)
+      _ = try await stream.next()
+      func reply(_ key: String, at node: TestServer) async throws -> Int {
+        try await node.execute(
+          "POST", "/api/notifications/0/interactions", token: push.secret,
+          body: #"{"event":"reply","action":"answer","text":"\#(key)","key":"\#(key)"}"#
+        ).status
+      }
+      #expect(try await reply("a", at: one) == 201)
+      #expect(try await reply("a", at: other) == 200)
+      #expect(try await reply("b", at: other) == 201)
+      for text in ["a", "b"] {
+        #expect(try await stream.nextEvent()?.data.contains(#""text":"\#(text)""#) == true)
+      }
+      let act = try await other.execute(
+        "POST", "/api/notifications/0/interactions" + push.link,
+        body: #"{"event":"action","action":"yes"}"#)
+      #expect(act.status == 403)
+    }
+  }
+
   /// Credentials of the user `publisher`.
   enum Credentials: String, CaseIterable { case session, token, password }
 

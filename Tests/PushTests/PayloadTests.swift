@@ -74,6 +74,29 @@ import Testing
     #expect(template.largestSize >= template.payload(badge: unread).json.utf8.count)
   }
 
+  @Test func `what has buttons carries the secret of its push, in no link, and nothing else does`()
+    throws
+  {
+    var asked = message(media: Self.link)
+    asked.message.actions = [MessageAction("yes", label: "Yes")]
+    let secret = "12.1.AAAA"
+    let job = JobSuffix(job: 12, token: suffix.token, secret: secret)
+    for make in [PayloadTemplate.apple, PayloadTemplate.web] {
+      let template = make(asked)
+      let json = try #require(JSONValue(Array(template.payload(job: job).json.utf8)))
+      #expect(template.hasSecret && json.richSecret.text == secret)
+      #expect(json.att.url.text?.contains(secret) == false)
+      #expect(try #require(JSONValue(Array(template.payload().json.utf8))).richSecret == .null)
+      #expect(!make(message(media: Self.link)).hasSecret)
+      #expect(template.largestSize >= template.payload(job: job).json.utf8.count)
+    }
+    for kind in FCMMessageKind.allCases {
+      let template = PayloadTemplate.firebase(asked, as: kind)
+      let json = try #require(JSONValue(Array(template.payload(job: job).json.utf8)))
+      #expect(json.data.richSecret.text == secret)
+    }
+  }
+
   @Test func `a message cannot look like a gap`() {
     let text = "\u{1}\u{2}&to=1.x"
     let json = PayloadTemplate.apple(message(text, media: Self.link)).payload(job: suffix).json

@@ -35,7 +35,8 @@ import Testing
       ("StorageReport", storage, storage), ("SignIn", signIn, signIn),
       ("SignedIn", signedIn(1), signedIn(nil)),
       ("SignInState", signInState, signInState), ("PasswordChange", password, password),
-      ("AudienceNames", names, names),
+      ("AudienceNames", names, names), ("Interaction", reply, Interaction.displayed),
+      ("InteractionPage", interactionPage(true), interactionPage(false)),
     ]
 
   @Test(arguments: messages.map(\.schema))
@@ -63,6 +64,7 @@ import Testing
     try expectMembers(of: "SignIn", SignIn.self)
     try expectMembers(of: "UserChange", UserChange.self)
     try expectMembers(of: "PasswordChange", PasswordChange.self)
+    try expectMembers(of: "Interaction", Interaction.self)
   }
 
   private func expectMembers<Message: RequestMessage>(
@@ -151,6 +153,7 @@ import Testing
     details.receipts = [receipt(isFull)]
     if isFull {
       details.deliveries = [delivery(true)]
+      details.interactions = interactionPage(true).interactions
       details.counts = counts
       (details.form, details.badge, details.state) = (.alert, true, .sent)
       details.platforms = [members]
@@ -183,6 +186,18 @@ import Testing
     DeliveryPage(deliveries: [delivery(isFull)], next: isFull ? 1 : nil)
   }
 
+  private static let reply = Interaction.reply("t", to: "a", key: "k")
+
+  private static func interactionPage(_ isFull: Bool) -> InteractionPage {
+    let text = isFull ? "t" : nil
+    return InteractionPage(
+      interactions: [
+        RecordedInteraction(
+          id: 1, user: "u", device: text, event: isFull ? .reply : .action, action: "a", text: text,
+          time: date)
+      ], next: isFull ? 1 : nil)
+  }
+
   private static let counts = DeliveryCounts(
     recipients: 1, queued: 2, sent: 3, failed: 4, fetched: 5, read: 6)
 
@@ -197,7 +212,7 @@ import Testing
   }
 
   private static let members = PlatformMembers(
-    platform: "apns", shown: ["message"], carried: [], dropped: [])
+    platform: "apns", shown: ["message"], carried: [], dropped: [], reports: [.opened])
 
   private static func dryRun(_ isFull: Bool) -> DryRun {
     var rendition = DryRun.Rendition(profile: "ios", status: .ready, limit: 1)

@@ -45,6 +45,9 @@ struct Admission: OptionSet {
   static let token = Admission(rawValue: 6)
   /// The password alone: it was entered for this.
   static let password: Admission = []
+  /// What a push to a device of the user carries, only for the notification in the path; it alone shows no more than
+  /// that a device or somebody else got that push.
+  static let push = Admission(rawValue: 8)
   /// Whatever shows who the caller is.
   static let all: Admission = [.session, .token]
 
@@ -58,6 +61,9 @@ struct Admission: OptionSet {
       if contains(.session) { return }
       throw ServiceError(
         .unauthorized, "A session does not count here: send name and password with this request.")
+    case .push(let push):
+      if contains(.push), parameters.first == String(push.notification) { return }
+      throw ServiceError(.unauthorized, "A push's link or secret counts only for its notification.")
     case .token(_, let device):
       if contains(.token) || contains(.ownToken) && parameters.first == device { return }
       throw ServiceError(
@@ -81,6 +87,8 @@ package struct Caller: Sendable, Hashable {
     case token(Digest, device: String)
     /// The cookie of a session; the hash of its token.
     case session(Digest, id: Int, expires: Date)
+    /// What a push carries.
+    case push(PushProof)
   }
 
   /// Identifies the user; the name may belong to another user later.
@@ -95,8 +103,23 @@ package struct Caller: Sendable, Hashable {
   /// Whether the role allows notifications for others, uploads and asset lists.
   var mayPublish: Bool { role != .device }
 
-  /// The registration of the device whose token was sent.
-  var device: String? { if case .token(_, let device) = proof { device } else { nil } }
+  /// The registration of the device whose token was sent, or whose push was.
+  var device: String? {
+    switch proof {
+    case .token(_, let device): device
+    case .push(let push): push.device
+    case .name, .password, .session: nil
+    }
+  }
+
+  /// Whether what was shown allows to answer for the device: its token, or the secret of a push to it.
+  var mayAnswer: Bool {
+    switch proof {
+    case .token: true
+    case .push(let push): push.isSecret
+    case .name, .password, .session: false
+    }
+  }
 
   /// The session whose cookie was sent.
   var session: Int? { if case .session(_, let id, _) = proof { id } else { nil } }
@@ -154,6 +177,9 @@ extension Store {
     case .token(let hash, let device):
       let found = try await accounts.device(withToken: hash)
       return found?.user == caller.id && found?.registration == device
+    case .push(let push):
+      let found = try await outbox.addressee(of: push.job)
+      return found?.user == caller.id && (found?.isRegistered == true || !push.isSecret)
     case .session(let hash, _, _):
       return try await sessions.sessionUser(withToken: hash).map { Caller($0, hash: hash) }
         == caller

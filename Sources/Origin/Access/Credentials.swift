@@ -40,9 +40,7 @@ struct DeviceToken: Sendable {
 
   /// Parses the value of an `Authorization` field; nil if it is none with a bearer token of this form.
   init?(_ authorization: String) {
-    guard let text = authorization.parameter(ofScheme: "bearer"), text.utf8.count == 43 else {
-      return nil
-    }
+    guard let text = authorization.bearerToken, text.utf8.count == 43 else { return nil }
     self.text = String(text)
   }
 
@@ -51,6 +49,9 @@ struct DeviceToken: Sendable {
 }
 
 extension String {
+  /// The token in the value of an `Authorization` field; nil if it has another scheme.
+  var bearerToken: Substring? { parameter(ofScheme: "bearer") }
+
   /// What follows the scheme, in lower case, in the value of an `Authorization` field; nil if it has another.
   fileprivate func parameter(ofScheme scheme: StaticString) -> Substring? {
     let count = scheme.utf8CodeUnitCount

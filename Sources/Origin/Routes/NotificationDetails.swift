@@ -53,6 +53,7 @@ struct NotificationDetails: Sendable {
         RichNotification.Replacement(time: $0.time, count: $0.count, users: $0.users)
       }
       details.deliveries = try await store.messages(of: jobs, of: id)
+      details.interactions = try await interactions(of: id)
     }
     let hasMedia = notification.media != nil
     let profiles = hasMedia ? Profile.all.map(\.name) : []
@@ -77,8 +78,14 @@ struct NotificationDetails: Sendable {
     }
     var details = RichNotification(sent.notification, isRead: false)
     details.describe(sent, at: Date())
+    details.interactions = try await interactions(of: id)
     (details.receipts, details.deliveries, details.renditions, details.links) = ([], [], [:], [:])
     return details
+  }
+
+  private func interactions(of id: Int) async throws -> [RecordedInteraction] {
+    try await store.interactions.interactions(of: id, after: 0, limit: Self.listed)
+      .map(RecordedInteraction.init)
   }
 
   /// Signed links to the renditions, by name.

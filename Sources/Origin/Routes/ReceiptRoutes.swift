@@ -48,6 +48,22 @@ struct ReceiptRoutes: Sendable {
         next: found.count > limit ? page.last?.job : nil))
   }
 
+  /// `GET /api/notifications/<id>/interactions`: the buttons that were pressed, and the replies, in the order in which
+  /// they came.
+  func interactions(_ context: RequestContext) async throws -> Response {
+    let query = try context.query("after", "limit")
+    let limit = try query.number("limit", 1...500) ?? 100
+    let after = try query.number("after", RequestContext.ids) ?? 0
+    let id = try await notification(context)
+    let found = try await store.interactions.interactions(of: id, after: after, limit: limit + 1)
+    let page = found.prefix(limit)
+    return .json(
+      200,
+      InteractionPage(
+        interactions: page.map(RecordedInteraction.init),
+        next: found.count > limit ? page.last?.id : nil))
+  }
+
   /// The notification of a request whose caller may know what became of it with others.
   private func notification(_ context: RequestContext) async throws -> Int {
     let id = try context.notificationID()
@@ -127,7 +143,7 @@ extension Store {
 }
 
 extension JobRecord {
-  /// The state of the push to one device: fetched or read, once it has been sent.
+  /// The state of the push to one device: that of the device's receipt, once it has been sent and something came back.
   ///
   /// If no device of the user identifies itself, each of them has the user's state.
   fileprivate func message(
@@ -135,7 +151,7 @@ extension JobRecord {
   ) -> RichNotification.Delivery {
     let own = devices.first { $0.registration == registration }
     let seen = devices.isEmpty ? receipt?.state : own?.state
-    let hasSeen = seen == .fetched || seen == .read
+    let hasSeen = seen.map { $0 != .queued && $0 != .sent } ?? false
     return RichNotification.Delivery(
       job: job, lane: lane, user: user, registration: registration,
       state: state == .sent && hasSeen ? seen?.rawValue ?? "" : state.rawValue, attempts: attempts,
@@ -145,29 +161,63 @@ extension JobRecord {
 
 extension Receipt {
   fileprivate var state: ReceiptState {
-    read != nil ? .read : fetched != nil ? .fetched : sent != nil ? .sent : .queued
+    ReceiptState(read, opened, fetched, displayed) ?? (sent != nil ? .sent : .queued)
   }
 
   /// The state for one user, in total and on each device that identifies itself.
   fileprivate func message(with devices: [DeviceReceipt]) -> RichNotification.Receipt {
-    RichNotification.Receipt(
+    var message = RichNotification.Receipt(
       user: user, state: state.rawValue, sent: sent, fetched: fetched, read: read,
-      devices: devices.map {
-        RichNotification.Receipt.Device(
-          registration: $0.registration, state: $0.state.rawValue, fetched: $0.fetched,
-          read: $0.read)
-      })
+      devices: devices.map(\.message))
+    (message.displayed, message.opened) = (displayed, opened)
+    message.dismissed = dismissed
+    return message
   }
 }
 
 extension DeviceReceipt {
   /// A device has a receipt because it was sent something.
-  fileprivate var state: ReceiptState { read != nil ? .read : fetched != nil ? .fetched : .sent }
+  fileprivate var state: ReceiptState { ReceiptState(read, opened, fetched, displayed) ?? .sent }
+
+  fileprivate var message: RichNotification.Receipt.Device {
+    var message = RichNotification.Receipt.Device(
+      registration: registration, state: state.rawValue, fetched: fetched, read: read)
+    (message.displayed, message.opened) = (displayed, opened)
+    message.dismissed = dismissed
+    return message
+  }
+}
+
+extension ReceiptState {
+  /// The furthest of the states that have a time; nil if none has.
+  fileprivate init?(_ read: Date?, _ opened: Date?, _ fetched: Date?, _ displayed: Date?) {
+    if read != nil {
+      self = .read
+    } else if opened != nil {
+      self = .opened
+    } else if fetched != nil {
+      self = .fetched
+    } else if displayed != nil {
+      self = .displayed
+    } else {
+      return nil
+    }
+  }
+}
+
+extension RecordedInteraction {
+  init(_ stored: StoredInteraction) {
+    self.init(
+      id: stored.id, user: stored.user, device: stored.device.isEmpty ? nil : stored.device,
+      event: Interaction.Event(rawValue: stored.event) ?? .action, action: stored.action,
+      text: stored.text, time: stored.time)
+  }
 }
 
 extension RichNotification.FirstTimes {
   /// When a notification came so far first.
   init(_ counts: NotificationCounts) {
     self.init(sent: counts.firstSent, fetched: counts.firstFetched, read: counts.firstRead)
+    (displayed, opened) = (counts.firstDisplayed, counts.firstOpened)
   }
 }

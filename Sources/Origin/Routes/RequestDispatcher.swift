@@ -10,6 +10,7 @@ final class RequestDispatcher: Responder {
   private let routes: [Route]
   private let router: Router
   let authenticator: Authenticator
+  private let pushes: PushAuthenticator
   let store: Store
   let renderer: Renderer
   /// Bodies that are being received.
@@ -24,6 +25,7 @@ final class RequestDispatcher: Responder {
     (routes, renderer) = (table.routes, table.media.renderer)
     router = Router(routes.map { ($0.method, $0.pattern) })
     (self.authenticator, self.store, self.log) = (authenticator, store, log)
+    pushes = PushAuthenticator(store: store, links: table.signed.links)
     bodies = OpenBodies(store)
   }
 
@@ -77,6 +79,9 @@ final class RequestDispatcher: Responder {
           request: request, caller: caller, login: login, parameters: parameters, fetch: fetch),
         route)
     }
+    if route.admission.contains(.push), let push = ShownPush(request) {
+      return authenticate(request, push, authorize)
+    }
     guard let authorization = request.fields["Authorization"] else {
       return authenticate(request, route, authorize)
     }
@@ -113,6 +118,20 @@ final class RequestDispatcher: Responder {
       case .busy(let wait): .immediate(Self.tooManyLogins(wait: wait))
       case .failed(let error): .immediate(response(to: request, error))
       default: .immediate(SessionRoutes.signedOut)
+      }
+    }
+  }
+
+  /// Authenticates a caller by what a push carries.
+  private func authenticate(
+    _ request: Request, _ push: ShownPush,
+    _ authorize: @escaping @Sendable (Caller, FetchRecord?) -> ResponsePlan
+  ) -> ResponsePlan {
+    .deferred(deadline: Self.verificationTime) { [self] in
+      switch await pushes.verify(push) {
+      case .caller(let caller, _): authorize(caller, nil)
+      case .failed(let error): .immediate(response(to: request, error))
+      default: .immediate(Self.invalidPush)
       }
     }
   }
@@ -236,6 +255,9 @@ final class RequestDispatcher: Responder {
     401, "The token has ended; get another with POST /api/register/<id>/token.",
     fields: tokenWanted)
 
+  private static let invalidPush = Response.problem(
+    401, "The push's link or secret is wrong, or it has ended.", fields: tokenWanted)
+
   fileprivate static let tokenWanted: Fields = [
     "WWW-Authenticate": "Bearer realm=\"richpush\", error=\"invalid_token\""
   ]
@@ -262,7 +284,7 @@ extension Caller {
     let wanted =
       switch proof {
       case .name, .password: RequestDispatcher.passwordWanted
-      case .token: RequestDispatcher.tokenWanted
+      case .token, .push: RequestDispatcher.tokenWanted
       case .session: SessionRoutes.signInWanted
       }
     return .problem(401, error.reason, code: error.code.rawValue, fields: wanted)

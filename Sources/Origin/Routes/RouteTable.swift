@@ -11,6 +11,7 @@ struct RouteTable: Sendable {
   let signed: SignedMediaRoutes
   let details: NotificationDetails
   let receipts: ReceiptRoutes
+  let interactions: InteractionRoutes
   let assets: AssetRoutes
   let plugins: PluginRoutes
   let sessions: SessionRoutes
@@ -49,6 +50,10 @@ struct RouteTable: Sendable {
         "GET", "/api/notifications/{}/media", for: .user, deadline: Self.renderTime, media.getSent),
       Route("GET", "/api/notifications/{}/receipts", for: .user, receipts.receipts),
       Route("GET", "/api/notifications/{}/deliveries", for: .user, receipts.deliveries),
+      Route("GET", "/api/notifications/{}/interactions", for: .user, receipts.interactions),
+      Route(
+        "POST", "/api/notifications/{}/interactions", for: .user, by: [.session, .token, .push],
+        body: .memory(limit: 8192), interactions.post),
       Route("GET", "/api/audience", for: .publisher, sent.audience),
       Route("GET", "/api/audience/names", for: .publisher, sent.names),
       Route(

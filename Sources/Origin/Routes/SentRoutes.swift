@@ -107,10 +107,7 @@ extension SentNotification {
 
   /// How far it has come: nothing waits of one that has ended.
   func counts(at now: Date) -> DeliveryCounts {
-    let isOver = [.withdrawn, .expired].contains(state(at: now))
-    return DeliveryCounts(
-      recipients: counts.recipients, queued: isOver ? 0 : counts.queued, sent: counts.sent,
-      failed: counts.failed, fetched: counts.fetched, read: counts.read)
+    DeliveryCounts(counts, hasEnded: [.withdrawn, .expired].contains(state(at: now)))
   }
 }
 

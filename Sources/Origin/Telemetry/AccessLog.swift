@@ -114,7 +114,9 @@ extension HTTP.Request {
     let address = /\/media\/[0-9]+\/[A-Za-z0-9._;=-]+\?expires=[0-9]+&key=[0-9]+&signature=/
     if let match = target.prefixMatch(of: address) { return match.output + "-" }
     let isMedia = segments.first { !$0.isEmpty }?.lowercased() == "media"
-    return isMedia || Self.holdsSignature(target) ? "/media/-" : target
+    if isMedia || Self.holdsSignature(target) { return "/media/-" }
+    // The end of a link, with which a device reports what happened.
+    return method == "POST" ? target.replacing(/to=[0-9]+\.[^&]*/, with: "to=-") : target
   }
 
   private static func holdsSignature(_ target: String) -> Bool {

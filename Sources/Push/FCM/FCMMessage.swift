@@ -88,7 +88,7 @@ extension PushMessage {
       "richSubtitle": isData ? message.subtitle.map(quoted) : nil,
       "richMessage": isData ? quoted(message.text) : nil, "richType": richType.map(quoted),
       "link": message.link.map(quoted),
-      "actions": message.actions.map { quoted(JSONText.of($0)) },
+      "actions": message.actions.map { quoted(JSONText.of($0)) + secretGap },
       "category": message.category.map(quoted), "thread": message.thread.map(quoted),
       "replaces": message.replaces.map(quoted),
       "sound": isData ? message.sound.map { quoted($0.name) } : nil,

@@ -85,13 +85,16 @@ package struct PushJob: Sendable, Identifiable {
   package let unread: Int
   /// When silent pushes were sent to the same device within the last hour.
   package let recentSilentPushes: [Date]
+  /// The secret with which the device answers; nil if the push has no buttons.
+  package let secret: String?
 
   package init(
     id: Int, push: OutgoingPush, attempts: Int = 0, unread: Int = 0,
-    recentSilentPushes: [Date] = []
+    recentSilentPushes: [Date] = [], secret: String? = nil
   ) {
     (self.id, self.push, self.attempts) = (id, push, attempts)
     (self.unread, self.recentSilentPushes) = (unread, recentSilentPushes)
+    self.secret = secret
   }
 }
 

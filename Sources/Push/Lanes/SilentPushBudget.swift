@@ -89,5 +89,5 @@ struct MergedPush: Sendable {
 
 extension PushJob {
   /// The end of its link to media.
-  package var suffix: JobSuffix { JobSuffix(job: id, token: push.id) }
+  package var suffix: JobSuffix { JobSuffix(job: id, token: push.id, secret: secret) }
 }

@@ -1,3 +1,4 @@
+import Primitives
 package import RichPushAPI
 
 /// What a push announces: a version of a notification's message, or a text that belongs to no notification.
@@ -85,14 +86,21 @@ package struct JobSuffix: Sendable, Hashable {
   package let job: Int
   /// Its UUID, which nobody can guess.
   package let token: String
+  /// The secret with which the device answers; nil if it is in no payload.
+  package let secret: String?
 
-  package init(job: Int, token: String) { (self.job, self.token) = (job, token) }
+  package init(job: Int, token: String, secret: String? = nil) {
+    (self.job, self.token, self.secret) = (job, token, secret)
+  }
 
-  /// The longest that there is, in bytes.
-  static let longest = JobSuffix(job: .max, token: String(repeating: "0", count: 36)).text.utf8
-    .count
+  /// One with the longest values that there are.
+  static let longest = JobSuffix(
+    job: .max, token: String(repeating: "0", count: 36), secret: String(repeating: "0", count: 83))
 
   var text: String { "&to=\(job).\(token)" }
+
+  /// The secret as a member that follows another one; empty without a secret.
+  var member: String { secret.map { ",\"richSecret\":\(JSONText.quoted($0))" } ?? "" }
 
   /// Splits a link into the part that all devices share and the job; nil if it does not end with a job.
   package static func splitting(_ link: String) -> (shared: String, suffix: JobSuffix)? {

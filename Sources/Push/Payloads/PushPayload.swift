@@ -40,6 +40,8 @@ package struct PayloadTemplate: Sendable, Hashable {
 
   /// Whether it has a badge, for which the unread count has to be read.
   package var hasBadge: Bool { gaps.contains(.badge) }
+  /// Whether it carries the secret of its push.
+  package var hasSecret: Bool { gaps.contains(.secret) }
 
   /// The payload for one device.
   package func payload(badge: Int = 0, job: JobSuffix? = nil) -> PushPayload {
@@ -48,6 +50,7 @@ package struct PayloadTemplate: Sendable, Hashable {
       switch gap {
       case .badge: json += String(min(badge, Self.highestBadge))
       case .job: json += job?.text ?? ""
+      case .secret: json += job?.member ?? ""
       }
       json += text
     }
@@ -128,12 +131,15 @@ enum PayloadGap: Unicode.Scalar, Sendable {
   case badge = "\u{1}"
   /// The job at the end of a link to media.
   case job = "\u{2}"
+  /// The secret of the push, a member of its own behind the one in which this stands.
+  case secret = "\u{3}"
 
   /// The longest value, in bytes.
   var longest: Int {
     switch self {
     case .badge: String(PayloadTemplate.highestBadge).utf8.count
-    case .job: JobSuffix.longest
+    case .job: JobSuffix.longest.text.utf8.count
+    case .secret: JobSuffix.longest.member.utf8.count
     }
   }
 }

@@ -49,12 +49,16 @@ extension PushMessage {
   var carried: [(name: String, value: String?)] {
     let quoted = JSONText.quoted
     return [
-      ("link", message.link.map(quoted)), ("actions", message.actions.map { JSONText.of($0) }),
+      ("link", message.link.map(quoted)),
+      ("actions", message.actions.map { JSONText.of($0) + secretGap }),
       ("replaces", message.replaces.map(quoted)),
       ("lockScreen", message.lockScreen.map { quoted($0.rawValue) }),
       ("data", message.data.map { JSONText.of($0) }),
     ]
   }
+
+  /// Where the secret of the push stands: behind the buttons, which are answered with it.
+  var secretGap: String { message.actions?.isEmpty == false ? PayloadGap.secret.text : "" }
 
   /// The media, and what is shown of it until it is there.
   var attached: [(name: String, value: String?)] {

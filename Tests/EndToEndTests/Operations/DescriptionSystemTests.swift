@@ -61,6 +61,11 @@ import Testing
     expected-statuses = ["2XX", 403, 404, 409, 413, 422, 429, "5XX"]
 
     [[operations]]
+    include-operation-id = "reportInteraction"
+    [operations.checks.positive_data_acceptance]
+    expected-statuses = ["2XX", 400, 401, 403, 404, 409, 413, 429, "5XX"]
+
+    [[operations]]
     include-operation-id = "listNotifications"
     [operations.checks.positive_data_acceptance]
     expected-statuses = ["2XX", 400, 403, 429, "5XX"]
