@@ -69,6 +69,18 @@ const media = (device, id, options = "profile=web") =>
 
 const markRead = (device, id) => call(bearer(device), "PUT", `notifications/${id}/read`);
 
+/// Reports what happened to a notification; tries again for a few seconds if the server is away.
+async function report(device, id, interaction) {
+  for (const pause of [1, 4, 0]) {
+    try {
+      return await call(bearer(device), "POST", `notifications/${id}/interactions`, interaction);
+    } catch (error) {
+      if (!pause || error.status < 500) throw error;
+      await new Promise(done => setTimeout(done, pause * 1000));
+    }
+  }
+}
+
 /// How many seconds the browser's push service may take.
 const pushServiceTime = 15;
 

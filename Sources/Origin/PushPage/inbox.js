@@ -65,7 +65,7 @@ function item(device, notification) {
   const links = [link && { url: link }, ...actions.filter(({ link }) => link).map(({ link, label }) => ({ url: link, title: label }))];
   const item = make("li", {}, ...texts, make("small", {},
     make("time", { dateTime: time.toISOString(), textContent: time.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" }) })),
-    ...links.filter(Boolean).map(card).filter(Boolean));
+    ...links.filter(Boolean).map(card).filter(Boolean), ...actions.map(action => answer(device, notification.id, action)).filter(Boolean));
   item.showRead = () => {
     item.classList.remove("unread");
     item.querySelector(".mark")?.remove();
@@ -88,6 +88,59 @@ function item(device, notification) {
     if (type.startsWith("video/")) return film(device, notification);
     return view(await media(device, notification.id), described(notification));
   }
+}
+
+/// What a button of a notification is on the page: a button that tells the publisher, or a field for a reply; null for one
+/// that only closes the notification or has a link.
+function answer(device, id, { id: action, label, link, input, dismiss }) {
+  if (link !== undefined || dismiss) return null;
+  const button = make("button", { textContent: label });
+  const said = make("small", { role: "status" });
+  const send = async interaction => {
+    button.disabled = true;
+    try {
+      await report(device, id, interaction);
+      said.textContent = "Sent.";
+    } catch (error) {
+      said.textContent = error.message;
+      throw error;
+    } finally {
+      button.disabled = false;
+    }
+  };
+  if (input === undefined) {
+    button.type = "button";
+    button.onclick = () => attempt(() => send({ event: "action", action }));
+    return make("div", {}, button, said);
+  }
+  const field = make("input", { required: true, maxLength: 1024, placeholder: input, ariaLabel: input });
+  const form = make("form", { className: "reply", id: `reply/${id}/${action}` }, field, button, said);
+  let sent;
+  form.onsubmit = event => {
+    event.preventDefault();
+    const text = field.value;
+    // The same key if the same text is sent once more, because the answer to the first request was lost.
+    if (sent?.text !== text) sent = { text, key: crypto.randomUUID() };
+    attempt(async () => {
+      await send({ event: "reply", action, ...sent });
+      sent = undefined;
+      if (field.value === text) field.value = "";
+    });
+  };
+  return form;
+}
+
+/// Shows the field for the reply that a notification asked for when its button was pressed.
+async function showReply(device) {
+  const place = location.hash.slice(1);
+  const id = Number(place.match(/^reply\/(\d+)\//)?.[1]);
+  if (!place.startsWith("reply/")) return;
+  history.replaceState(null, "", location.pathname);
+  if (!items.has(id)) {
+    const notification = await (await call(bearer(device), "GET", `notifications/${id}/details`)).json();
+    document.getElementById("inbox").prepend(current(device, notification));
+  }
+  document.getElementById(place)?.querySelector("input").focus();
 }
 
 /// What media shows, in words.

@@ -79,9 +79,11 @@ element("sign-in").addEventListener("submit", event => {
 });
 element("turn-off").addEventListener("click", () => attempt(turnOff));
 addEventListener("hashchange", openNamed);
-navigator.serviceWorker?.addEventListener("message", () => attempt(async () => {
+navigator.serviceWorker?.addEventListener("message", ({ data }) => attempt(async () => {
+  if (typeof data === "string" && data.startsWith("#reply/")) location.hash = data;
   const device = await load();
   if (device) await list(device);
+  if (device) await showReply(device);
 }));
 
 attempt(async () => {
@@ -97,6 +99,7 @@ attempt(async () => {
     // What was sent can be read while the browser's push service is out of reach.
     await list(device);
     openNamed();
+    await showReply(device).catch(error => say(error.message));
     // The browser may have replaced the subscription.
     await start(device, await subscribe(await worker(), bearer(device), device.id));
   } catch (error) {

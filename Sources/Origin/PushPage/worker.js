@@ -11,6 +11,7 @@ self.addEventListener("fetch", event => {
 self.addEventListener("activate", event => event.waitUntil(self.clients.claim()));
 self.addEventListener("push", event => event.waitUntil(show(event.data)));
 self.addEventListener("notificationclick", event => event.waitUntil(open(event.notification, event.action)));
+self.addEventListener("notificationclose", event => event.waitUntil(tell(event.notification, { event: "dismissed" })));
 self.addEventListener("pushsubscriptionchange", event => event.waitUntil(renew()));
 
 /// Keeps the page's own files for when the server is out of reach; notifications are not kept.
@@ -48,6 +49,7 @@ async function show(data) {
   const hasMedia = richId !== undefined && (richType !== undefined || richMessage === undefined);
   if (device && hasMedia) await media(device, richId).catch(() => {});
   await shown;
+  await tell({ data: push }, { event: "displayed" });
   for (const client of await self.clients.matchAll({ includeUncontrolled: true })) {
     client.postMessage("push");
   }
@@ -65,6 +67,12 @@ async function present(title, options, { title: otherTitle, body, tag, icon, bad
   }
 }
 
+/// Reports what happened to a notification, if there is somebody to tell.
+async function tell({ data }, interaction) {
+  const device = await load();
+  if (device && data?.richId !== undefined) await report(device, data.richId, interaction).catch(() => {});
+}
+
 /// Does what a notification, or one of its buttons, is there for.
 async function open(notification, button) {
   notification.close();
@@ -72,10 +80,13 @@ async function open(notification, button) {
   const action = actions.find(({ id }) => id === button);
   const pages = await self.clients.matchAll({ type: "window", includeUncontrolled: true });
   // Only a page could take a text; the other buttons without a link just close the notification.
-  const leadsOn = !action || action.link !== undefined || action.input !== undefined;
-  const opened = leadsOn ? visit(action ? action.link : declared?.navigate ?? link, pages) : null;
+  const asks = action?.input !== undefined;
+  const leadsOn = !action || action.link !== undefined || asks;
+  const opened = asks ? ask(`#reply/${richId}/${action.id}`, pages)
+    : leadsOn ? visit(action ? action.link : declared?.navigate ?? link, pages) : null;
   const device = await load();
   if (device && richId !== undefined && !action?.dismiss) await markRead(device, richId).catch(() => {});
+  await tell(notification, action && !asks ? { event: "action", action: action.id } : { event: "opened" });
   await Promise.resolve(opened).catch(() => {});
   for (const page of pages) page.postMessage("read");
 }
@@ -85,6 +96,14 @@ function visit(link, pages) {
   const leadsAway = /^https?:/i.test(link ?? "") && !link.startsWith(self.registration.scope);
   if (leadsAway) return self.clients.openWindow(link);
   return pages.length > 0 ? pages[0].focus() : self.clients.openWindow(self.registration.scope);
+}
+
+/// Opens this page at the field for a reply.
+async function ask(place, pages) {
+  const page = pages.find(({ url }) => url.startsWith(self.registration.scope));
+  if (!page) return self.clients.openWindow(self.registration.scope + place);
+  page.postMessage(place);
+  return page.focus();
 }
 
 async function renew() {

@@ -119,8 +119,8 @@ import Waiting
       try await eventually("the receipt of the picture names the browser") {
         try server.deliveries(of: picture) == [lane + " fetched"]
       }
-      try await eventually("that of the text was only sent") {
-        try server.deliveries(of: id) == [lane + " sent"]
+      try await eventually("that of the text was displayed") {
+        try server.deliveries(of: id) == [lane + " displayed"]
       }
       var secret = parcel
       secret.message.lockScreen = .secret

@@ -116,6 +116,17 @@ class Browser:
                  return opened;
                }""", button)
 
+    def dismiss(self):
+        """Tells the worker that the last notification was closed by hand."""
+        self.worker.evaluate(
+            """async () => {
+                 const notification = (await registration.getNotifications()).at(-1);
+                 const [event, work] = [new NotificationEvent("notificationclose", { notification }), []];
+                 event.waitUntil = (promise) => work.push(promise);
+                 dispatchEvent(event);
+                 await Promise.all(work);
+               }""")
+
     def receipt(self, number):
         receipts = call(self.page, "shop", "GET", f"/api/notifications/{number}/receipts")["receipts"]
         return next(one["state"] for one in receipts if one["user"] == self.user)
@@ -186,7 +197,7 @@ def check_media_is_fetched_and_nothing_is_where_there_is_none(browser):
 
 def check_a_click_opens_the_link_a_button_its_own_and_else_the_page(browser):
     for button, opened, state in [
-            ("", [WHOLE["link"]], "read"), ("track", [WHOLE["actions"][0]["link"]], "read"), ("later", [], "queued"), ("cancel", [], "read")]:
+            ("", [WHOLE["link"]], "read"), ("track", [WHOLE["actions"][0]["link"]], "read"), ("later", [], "displayed"), ("cancel", [], "read")]:
         number, push = browser.send(WHOLE)
         browser.deliver(push)
         assert browser.press(button) == opened, (button, opened)
@@ -212,7 +223,45 @@ def check_the_page_shows_texts_links_and_descriptions_and_fetches_no_media_of_a_
     expect(page.locator("#inbox li img[alt='A logo']").first).to_be_visible()
     assert not [url for url in fetches if f"/notifications/{number}" in url], fetches
     item.get_by_role("button", name="Mark as read").click()
-    expect(item.get_by_role("button")).to_have_count(0)
+    expect(item.get_by_role("button")).to_have_text(["Cancel order"])
+
+
+def check_a_button_and_replies_reach_the_publisher(browser):
+    page = browser.page
+    question = {"title": "Coming?", "actions": [{"id": "yes", "label": "Yes"}, {"id": "answer", "label": "Reply", "input": "Your answer"}]}
+    number, push = browser.send(question)
+
+    def answers():
+        found = call(page, "shop", "GET", f"/api/notifications/{number}/interactions")["interactions"]
+        return [(one["event"], one["action"], one["text"]) for one in found]
+
+    browser.deliver(push)
+    until(lambda: browser.receipt(number) == "displayed")
+    assert browser.press("yes") == []
+    assert answers() == [("action", "yes", None)], answers()
+    # The button that asks brings the page to its field, whether it is open or not.
+    page.evaluate("show({})")
+    browser.deliver(push)
+    assert browser.press("answer") == ["the page"]
+    field = page.get_by_placeholder("Your answer")
+    expect(field).to_be_focused()
+    for text in ["On my way", "And soon", "And soon"]:
+        field.fill(text)
+        page.get_by_role("button", name="Reply").click()
+        expect(field).to_have_value("")
+    replies = [("reply", "answer", text) for text in ["On my way", "And soon", "And soon"]]
+    assert answers() == [("action", "yes", None)] + replies, answers()
+    # The answer to the first request is lost: what is sent once more is the same reply.
+    lost = []
+    page.route("**/interactions", lambda route: (lost.append(route.fetch().status), route.abort()) if not lost else route.continue_())
+    field.fill("Once")
+    page.get_by_role("button", name="Reply").click()
+    expect(field).to_have_value("")
+    assert lost == [201] and answers()[4:] == [("reply", "answer", "Once")], (lost, answers())
+    page.unroute("**/interactions")
+    browser.deliver(push)
+    browser.dismiss()
+    until(lambda: call(page, "shop", "GET", f"/api/notifications/{number}/receipts")["receipts"][0]["dismissed"])
 
 
 def declared(push):
