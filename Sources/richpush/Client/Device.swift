@@ -12,6 +12,10 @@ struct Device {
   let folder: URL
   let options: MediaOptions
   let viewer: Viewer?
+  /// The ID of the button that is pressed.
+  var button: String?
+  /// What is answered where that button asks for a text.
+  var reply: String?
   private var state: DeviceState
 
   init(client: RichPushClient, folder: URL, options: MediaOptions, viewer: Viewer?) throws {
@@ -90,7 +94,21 @@ struct Device {
     } catch {
       Terminal.print("\(title): failed: \(error.logDescription)")
     }
-    for line in (message ?? push.message).furtherLines { Terminal.print("  \(line)") }
+    let shown = message ?? push.message
+    for line in shown.furtherLines { Terminal.print("  \(line)") }
+    await report(.displayed, of: id, by: client)
+    guard let action = shown.actions?.first(where: { $0.id == button }) else { return }
+    if action.input == nil {
+      await report(.action(action.id), of: id, by: client)
+    } else if let reply {
+      await report(.reply(reply, to: action.id), of: id, by: client)
+    }
+  }
+
+  private func report(_ interaction: Interaction, of id: Int, by client: RichPushClient) async {
+    do { try await client.report(interaction, of: id) } catch {
+      Terminal.print("  \(interaction.event.rawValue) was not reported: \(error.logDescription)")
+    }
   }
 
   /// Fetches the media, with three retries after temporary errors.

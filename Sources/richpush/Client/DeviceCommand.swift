@@ -9,7 +9,8 @@ enum DeviceCommand: Command {
   static let help = """
     Registers a device for a user and waits for pushes. For each, it fetches the media, saves it,
     and prints what was received and how long it took. It resumes after restarts, its own and the
-    server's, and then receives what was pushed meanwhile. Ctrl-C ends it. With --webpush the server
+    server's, and then receives what was pushed meanwhile. Ctrl-C ends it. It reports each push as
+    displayed, and with --press or --reply the button that it presses. With --webpush the server
     posts encrypted pushes to a port of this machine; it needs --demo and --push webpush.
 
     Example:
@@ -21,6 +22,8 @@ enum DeviceCommand: Command {
       .value("folder", "PATH", "where the media is saved (default received/NAME)"),
       .flag("open", "show each picture with this desktop's viewer"),
       .value("count", "N", "end after N pushes"),
+      .value("press", "ID", "press this button of each notification that has it"),
+      .value("reply", "TEXT", "answer this where the button of --press asks for a text"),
       .flag("webpush", "be a Web Push receiver on this machine, for a server with --demo"),
       .value("profile", "NAME", "fetch media sized for ios, android, watch, web or thumb"),
       .value("width", "POINTS", "fetch pictures this wide, or the next available size up"),
@@ -40,6 +43,7 @@ enum DeviceCommand: Command {
     }
     var device = try Device(
       client: client, folder: URL(filePath: path), options: options, viewer: viewer)
+    (device.button, device.reply) = (arguments.string("press"), arguments.string("reply"))
     try await arguments.flag("webpush")
       ? device.runWebPush(count: count) : device.run(count: count)
   }

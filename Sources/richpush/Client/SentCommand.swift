@@ -13,8 +13,9 @@ enum SentCommand: Command {
       richpush sent receipts 7 --state queued       those whom nothing has reached
       richpush sent receipts 7 --recipient alice    only alice
       richpush sent deliveries 7 --state failed     pushes that failed, and why
+      richpush sent interactions 7                  buttons that were pressed, and replies
 
-    Receipts have the states queued, sent, fetched and read; deliveries, the pushes through push
+    Receipts have the states queued, sent, displayed, fetched, opened and read; deliveries, the pushes through push
     services, the states queued, sent, failed, expired and cancelled. --json prints one JSON object
     per line.
     """
@@ -27,7 +28,7 @@ enum SentCommand: Command {
       .value("limit", "NUMBER", "how many to list", default: "50"),
       .flag("json", "print one JSON object per line, for programs"),
     ] + Account.options(user: "publisher")
-  static let operands = ["list|receipts|deliveries", "[ID]"]
+  static let operands = ["list|receipts|deliveries|interactions", "[ID]"]
 
   static func run(_ arguments: Arguments) async throws {
     let report = Report(isJSON: arguments.flag("json"))
@@ -60,8 +61,17 @@ enum SentCommand: Command {
         return (page.deliveries, page.next)
       }
       report.list(["JOB", "LANE", "USER", "STATE", "ATTEMPTS", "REASON"], deliveries)
+    case ("interactions", let text?):
+      let id = try arguments.notificationID(text)
+      let client = try Account(arguments).client
+      let interactions = try await pages(limit) { size, next in
+        let page = try await client.interactions(of: id, after: next, limit: size)
+        return (page.interactions, page.next)
+      }
+      report.list(["TIME", "USER", "DEVICE", "EVENT", "ACTION", "TEXT"], interactions)
     default:
-      throw CommandLineError.usage("usage: sent list, receipts ID or deliveries ID")
+      throw CommandLineError.usage(
+        "usage: sent list, receipts ID, deliveries ID or interactions ID")
     }
   }
 }
@@ -79,6 +89,12 @@ extension RichNotification.Receipt: Reported {
   var cells: [String] {
     let devices = devices.map { "\($0.registration) \($0.state)" }.joined(separator: ", ")
     return [user ?? "-", state, sent.cell, fetched.cell, read.cell, devices]
+  }
+}
+
+extension RecordedInteraction: Reported {
+  var cells: [String] {
+    [Optional(time).cell, user, device ?? "-", event.rawValue, action, text ?? ""]
   }
 }
 
