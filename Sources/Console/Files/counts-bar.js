@@ -5,17 +5,17 @@ import { listen } from "./live.js";
 import { texts } from "./texts.js";
 
 /** From the furthest state to the first. */
-export const steps = ["read", "fetched", "sent", "failed", "queued"];
+const steps = ["read", "fetched", "sent", "failed", "queued"];
 
 /**
  * The people in each state, of whom each is in one.
  *
- * Pushes are counted by device, so of those who have not fetched it yet each state has the share of its pushes.
+ * Pushes are counted by device, so of those of whom nothing has come back yet each state has the share of its pushes.
  */
-export function shares({ recipients, queued, sent, failed, fetched, read }) {
-  const seen = Math.min(recipients, Math.max(fetched, read));
+export function shares({ recipients, queued, sent, failed, fetched, displayed = 0, opened = 0, read }) {
+  const seen = Math.min(recipients, Math.max(fetched, displayed, opened, read));
   const rest = recipients - seen;
-  // Those who have fetched it were sent a push each, at least.
+  // Those of whom something has come back were sent a push each, at least.
   const open = { sent: Math.max(0, sent - seen), failed, queued };
   const pushes = open.sent + failed + queued;
   const part = (count) => (pushes ? (rest * count) / pushes : 0);
@@ -47,20 +47,21 @@ class CountsBar extends HTMLElement {
       this.parts.get(step).style.setProperty("--part", part);
       this.parts.get(step).hidden = !part;
     }
-    this.legend.textContent = legend(this.#counts);
+    this.legend.textContent = legend(this.#counts, this.hasMedia);
   }
 }
 
-/** “3 of 4 fetched · 1 read · 1 failed”: what people did, then what is open. */
-function legend({ recipients, queued, failed, fetched, read }) {
+/** “3 of 4 fetched · 1 read · 1 failed”: what people did, then what is open. What has no media is not fetched but displayed. */
+function legend({ recipients, queued, failed, fetched, displayed = 0, opened = 0, read, actions, replies }, hasMedia) {
   const t = texts.counts;
   if (!recipients) return texts.sent.nobody;
-  return [t.fetched(number(fetched), number(recipients)), read && t.read(number(read)), queued && t.queued(number(queued)),
+  return [hasMedia ? t.fetched(number(fetched), number(recipients)) : t.displayed(number(Math.max(displayed, opened)), number(recipients)),
+    !hasMedia && opened && t.opened(number(opened)), actions && t.actions(actions), replies && t.replies(replies), read && t.read(number(read)), queued && t.queued(number(queued)),
     failed && t.failed(number(failed))].filter(Boolean).join(" · ");
 }
 
 customElements.define("counts-bar", CountsBar);
 
 /** A bar for a notification with its counts and its state. */
-export const countsBar = ({ id, counts, state }) => Object.assign(document.createElement("counts-bar"),
-  { notification: id, hasEnded: ["withdrawn", "expired"].includes(state) }, { counts });
+export const countsBar = ({ id, counts, state, richType }) => Object.assign(document.createElement("counts-bar"),
+  { notification: id, hasMedia: Boolean(richType), hasEnded: ["withdrawn", "expired"].includes(state) }, { counts });

@@ -1,7 +1,7 @@
 // One notification: how far it has come, on which devices, why not, and what can still be done.
 import { amend } from "./amend.js";
 import { address, get, patch, post, query, remove } from "./api.js";
-import { countsBar, steps } from "./counts-bar.js";
+import { countsBar } from "./counts-bar.js";
 import { fill, h, icon } from "./dom.js";
 import { number, time } from "./format.js";
 import { listen } from "./live.js";
@@ -26,13 +26,15 @@ class Notification extends Screen {
     const details = await get(`${this.path}/details`);
     this.details = details;
     const { counts } = details;
-    this.bar = countsBar({ id: details.id, counts, state: details.state });
+    this.bar = countsBar(details);
     this.tiles = h("div", { class: "tiles", "aria-label": t.progress, role: "group" });
     this.timeline = h("ol", { class: "timeline" });
-    this.recipients = pagedTable(t.people, [t.person, t.state, t.fetched, t.devices], t.nobody, (after, limit) => this.receipts(after, limit));
+    const seen = texts.states[details.richType ? "fetched" : "displayed"];
+    this.recipients = pagedTable(t.people, [t.person, t.state, seen, t.devices], t.nobody, (after, limit) => this.receipts(after, limit));
     this.deliveries = pagedTable(t.deliveries, [t.service, t.person, t.state, t.attempts, t.reason], t.noDeliveries, (after, limit) => this.pushes(after, limit));
+    this.interactions = details.actions && pagedTable(t.interactions, [t.person, t.button, t.answer, t.time], t.noInteractions, (after, limit) => this.answers(after, limit));
     this.person = h("input", { type: "search", "aria-label": t.person, placeholder: t.person, on: { input: () => this.search() } });
-    this.personState = filter(t.state, ["queued", "sent", "fetched", "read"], this.recipients);
+    this.personState = filter(t.state, ["queued", "sent", "displayed", "fetched", "opened", "read"], this.recipients);
     this.pushState = filter(t.state, ["failed", "queued", "sent", "expired", "cancelled"], this.deliveries);
     this.bar.addEventListener("counts", (event) => {
       this.progress(event.detail);
@@ -53,6 +55,7 @@ class Notification extends Screen {
       h("div", { class: "columns" },
         h("section", { class: "panel" }, h("h2", {}, t.about), facts(details)),
         h("section", { class: "panel" }, h("h2", {}, t.timeline), this.timeline)),
+      this.interactions && h("section", { class: "line-up" }, h("div", { class: "head" }, h("h2", {}, t.interactions)), this.interactions),
       h("section", { class: "line-up" },
         h("div", { class: "head" }, h("h2", {}, t.people), h("div", { class: "actions" }, this.person, this.personState)), this.recipients),
       !this.hasEnded && details.richType && h("section", { class: "panel" }, h("h2", {}, t.renditions), renditions(details)),
@@ -62,7 +65,7 @@ class Notification extends Screen {
     this.showTimeline();
     // What happened while it was loaded may have sent its event too early.
     this.refreshSoon();
-    await Promise.all([this.recipients.show(), this.deliveries.show()]);
+    await Promise.all([this.recipients.show(), this.deliveries.show(), this.interactions?.show()]);
   }
 
   get hasEnded() {
@@ -74,8 +77,11 @@ class Notification extends Screen {
     const wasFetched = counts.fetched > 0 || counts.read > 0;
     this.amendButton.hidden = this.hasEnded || wasFetched;
     this.amendHint.hidden = this.hasEnded || !wasFetched;
-    fill(this.tiles, ["recipients", ...[...steps].reverse()].map((step) => h("div", { data: { step } },
-      h("p", { class: "big" }, number(counts[step] ?? 0)), h("p", { class: "quiet" }, texts.states[step] ?? t.recipients))));
+    const { richType, actions } = this.details;
+    const seen = richType ? ["fetched"] : ["displayed", "opened"];
+    const steps = ["recipients", "queued", "failed", "sent", ...seen, "read", ...(actions ? ["actions", "replies"] : [])];
+    fill(this.tiles, steps.map((step) => h("div", { data: { step } },
+      h("p", { class: "big" }, number(counts[step] ?? 0)), h("p", { class: "quiet" }, texts.states[step] ?? t[step]))));
   }
 
   /** Reads again what is shown, at most every two seconds. */
@@ -88,7 +94,8 @@ class Notification extends Screen {
 
   async refresh() {
     const { state: before } = this.details;
-    [this.details] = await Promise.all([get(`${this.path}/details`), this.recipients.refresh(), this.deliveries.refresh()]);
+    [this.details] = await Promise.all([get(`${this.path}/details`), this.recipients.refresh(), this.deliveries.refresh(),
+      this.interactions?.refresh()]);
     if (this.details.state !== before) return this.load();
     this.bar.counts = this.details.counts;
     this.progress(this.details.counts);
@@ -99,7 +106,7 @@ class Notification extends Screen {
     const { created, notBefore, expires, first = {} } = this.details;
     const moments = [
       [t.created, created], [t.due, notBefore], [t.firstSent, first.sent], [t.firstFetched, first.fetched],
-      [t.firstRead, first.read],
+      [t.firstDisplayed, first.displayed], [t.firstOpened, first.opened], [t.firstRead, first.read],
       [this.details.state === "withdrawn" ? texts.states.withdrawn : t.expires, expires],
     ];
     fill(this.timeline, moments.filter(([, moment]) => moment).map(([name, moment]) =>
@@ -109,7 +116,19 @@ class Notification extends Screen {
   async receipts(after, limit) {
     const { receipts, next } = await get(`${this.path}/receipts${query({ state: this.personState.value, user: this.person.value.trim(), after, limit })}`);
     return { next, rows: receipts.map((receipt) => [receipt.user ?? texts.sent.removedUser, state(this.hasEnded && receipt.state === "queued" ? "cancelled" : receipt.state),
-      receipt.fetched ? time(receipt.fetched) : "–", receipt.devices.map(({ registration }) => registration.slice(0, 12)).join(", ") || "–"]) };
+      this.seen(receipt), receipt.devices.map(({ registration }) => registration.slice(0, 12)).join(", ") || "–"]) };
+  }
+
+  /** When a person got it: fetched its media, or saw what has none. */
+  seen({ fetched, displayed, opened }) {
+    const moment = this.details.richType ? fetched : displayed ?? opened;
+    return moment ? time(moment) : "–";
+  }
+
+  async answers(after, limit) {
+    const { interactions, next } = await get(`${this.path}/interactions${query({ after, limit })}`);
+    const labels = new Map((this.details.actions ?? []).map(({ id, label }) => [id, label]));
+    return { next, rows: interactions.map((one) => [one.user, labels.get(one.action) ?? one.action, one.text ?? "–", time(one.time)]) };
   }
 
   async pushes(after, limit) {
@@ -159,7 +178,7 @@ function filter(label, states, list) {
 }
 
 function facts(details) {
-  const platforms = (details.platforms ?? []).map((platform) => [texts.platforms[platform.platform] ?? platform.platform, unshown(platform).join(" ")]);
+  const platforms = (details.platforms ?? []).map((platform) => [texts.platforms[platform.platform] ?? platform.platform, [...unshown(platform), isMeasured(details, platform) ? "" : t.notMeasurable].filter(Boolean).join(" ")]);
   return factsList([
     // Without a title, the text is the heading.
     ...saidRows({ ...details, message: details.title && details.message }),
@@ -168,6 +187,9 @@ function facts(details) {
     ...platforms,
   ]);
 }
+
+/** Whether it can be known that a device got it: its media is fetched, or what it shows is reported. */
+const isMeasured = ({ richType }, { reports = [] }) => Boolean(richType) || reports.includes("displayed") || reports.includes("opened");
 
 /** What devices get, which counts as no fetch. */
 function renditions({ id, richType, details }) {

@@ -43,7 +43,7 @@ export const texts = {
     apns: "iOS", gcm: "Android", fcm: "Android", webpush: "Browsers", wns: "Windows", mpns: "Windows Phone", embedded: "Own stream",
   },
   states: {
-    ready: "Ready", preparing: "Preparing", refused: "Refused", queued: "Queued", sent: "Sent", fetched: "Fetched", read: "Read",
+    ready: "Ready", preparing: "Preparing", refused: "Refused", queued: "Queued", sent: "Sent", displayed: "Displayed", fetched: "Fetched", opened: "Opened", read: "Read",
     failed: "Failed", expired: "Expired", cancelled: "Cancelled", withdrawn: "Withdrawn", scheduled: "Scheduled", held: "Held", running: "Running",
     paused: "Paused", off: "Off", due: "Due", leased: "Being sent", problem: "Problem",
   },
@@ -189,7 +189,8 @@ export const texts = {
   },
   counts: {
     fetched: (part, whole) => `${part} of ${whole} fetched`, read: (count) => `${count} read`, queued: (count) => `${count} queued`,
-    failed: (count) => `${count} failed`,
+    failed: (count) => `${count} failed`, displayed: (part, whole) => `${part} of ${whole} displayed`, opened: (count) => `${count} opened`,
+    actions: (count) => `${number(count)} pressed a button`, replies: (count) => count === 1 ? "1 reply" : `${number(count)} replies`,
   },
   notification: {
     amend: "Change", amendHint: "Possible until the first device has fetched it.", amended: "The notification was changed.",
@@ -202,9 +203,12 @@ export const texts = {
     held: "Its sender was removed or may not publish any more. It is not sent until an administrator sends it.",
     release: "Send now", releaseQuestion: "Send this notification now?", withdrawn: "The notification was withdrawn.", progress: "Progress", about: "Notification", timeline: "Timeline",
     renditions: "What devices get", recipients: "Recipients", created: "Created", due: "Due", firstSent: "First sent",
-    firstFetched: "First fetched", firstRead: "First read", expires: "Expires", people: "People", person: "Name", state: "State",
-    fetched: "Fetched", devices: "Devices", nobody: "It has no recipients.", deliveries: "Pushes", service: "Push service",
+    firstFetched: "First fetched", firstDisplayed: "First displayed", firstOpened: "First opened", firstRead: "First read", expires: "Expires", people: "People", person: "Name", state: "State",
+    devices: "Devices", nobody: "It has no recipients.", deliveries: "Pushes", service: "Push service",
     attempts: "Attempts", reason: "Reason", noDeliveries: "No push service has to send it. Devices that listen get it at once.",
+    actions: "Buttons pressed", replies: "Replies", interactions: "Answers", button: "Button", answer: "Answer", time: "Time",
+    noInteractions: "Nobody has pressed a button or replied.",
+    notMeasurable: "Not measurable: its devices report neither that it was displayed nor that it was opened.",
     everyState: "All states", replay: "Send again", replayed: "It will be sent again.", content: "Content", to: "Recipients", form: "Form", number: "Number",
   },
   services: {
