@@ -76,7 +76,7 @@ class Server:
 
     def delivered(self, lane="apns"):
         page = self.ask("GET", "/metrics").decode()
-        return int(re.search(r'pushes_total{lane="%s",outcome="delivered"} (\d+)' % lane, page)[1])
+        return int(re.search(r'pushes_total{lane="%s",outcome="sent"} (\d+)' % lane, page)[1])
 
 
 def last_receipt(folder):

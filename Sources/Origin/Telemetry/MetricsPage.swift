@@ -143,9 +143,11 @@ struct MetricsReport: Sendable {
     page.family("richpush_streams", "gauge", "Open event streams of devices and publishers.")
     for (name, count) in streams { page.sample(["stream": name], count()) }
     let lanes = lanes.status
-    page.family("richpush_pushes_total", "counter", "Pushes by lane and outcome.")
+    page.family(
+      "richpush_pushes_total", "counter",
+      "Pushes by lane and outcome; a service has accepted those that were sent.")
     for (lane, status) in lanes {
-      page.sample(["lane": lane, "outcome": "delivered"], status.delivered)
+      page.sample(["lane": lane, "outcome": "sent"], status.delivered)
       page.sample(["lane": lane, "outcome": "failed"], status.failed)
       page.sample(["lane": lane, "outcome": "retried"], status.retried)
     }
