@@ -37,7 +37,7 @@ package enum ConsoleFiles {
     "audience.js": PackageResources.audience_js,
     "previews.js": PackageResources.previews_js,
     "sent.js": PackageResources.sent_js,
-    "said.js": PackageResources.said_js,
+    "language-tabs.js": PackageResources.language_tabs_js, "said.js": PackageResources.said_js,
     "counts-bar.js": PackageResources.counts_bar_js,
     "notification.js": PackageResources.notification_js,
     "services.js": PackageResources.services_js,

@@ -65,7 +65,7 @@ package final class PushPayloads: Sendable {
   }
 
   /// What names a job in its payload.
-  func suffix(of job: LeasedJob, in payload: Prepared) -> JobSuffix {
+  func suffix(of job: LeasedJob, in payload: AnnouncedPush.Made) -> JobSuffix {
     // An alert in the place of a silent push has it, too: the buttons are the same.
     let secret = payload.template.hasSecret ? links.secret(of: job.id, token: job.token) : nil
     return JobSuffix(job: job.id, token: job.token, secret: secret)

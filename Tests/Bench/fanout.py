@@ -46,11 +46,12 @@ class Server:
             store.execute("INSERT INTO registration_tag SELECT 'all', id FROM registration")
         store.close()
 
-    def start(self):
+    def start(self, port=None):
+        """Starts it; pushes go to a webhook at a port, or at one where nobody listens."""
         push = ["--push", "embedded,webhook" if self.jobs else "embedded"]
         with socket.socket() as closed:
             closed.bind(("127.0.0.1", 0))
-            port = closed.getsockname()[1]
+            port = port or closed.getsockname()[1]
         environment = {"RICHPUSH_WEBHOOK_URL": f"http://127.0.0.1:{port}/",
                        "RICHPUSH_WEBHOOK_SECRET": base64.b64encode(b"x" * 32).decode()} if self.jobs else {}
         self.process = subprocess.Popen(
@@ -214,4 +215,5 @@ def main():
     sys.exit(missed)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,6 +1,7 @@
 // What was sent before, to be sent again.
 import { get } from "./api.js";
 import { everybody } from "./audience-names.js";
+import { enteredLanguages } from "./language-tabs.js";
 import { enteredMessage } from "./message-fields.js";
 
 /** A notification that was sent, as the values that the screen “Compose” keeps; nothing is sent. */
@@ -8,7 +9,7 @@ export async function sentBefore(id) {
   const details = await get(`/api/notifications/${encodeURIComponent(id)}/details`);
   const { message, richType, payload, to, form, badge } = details;
   const isLink = richType === "url" && /^https?:/.test(payload);
-  return { message, said: enteredMessage(details), form, badge, to: entered(to), ...(isLink ? { url: payload } : richType && { content: { richType, name: payload } }) };
+  return { message, said: enteredMessage(details), languages: enteredLanguages(details), form, badge, to: entered(to), ...(isLink ? { url: payload } : richType && { content: { richType, name: payload } }) };
 }
 
 /** The audience as it is entered. */

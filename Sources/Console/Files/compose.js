@@ -9,6 +9,7 @@ import { acceptDrops, chooseFiles } from "./drop.js";
 import { faultsOf, field, focusOn, showFaults } from "./fields.js";
 import { zone } from "./format.js";
 import { keepDraft, keptDraft } from "./kept-draft.js";
+import { languageTabs } from "./language-tabs.js";
 import { isEntered, messageFields, usualForm } from "./message-fields.js";
 import { mediaView } from "./media-view.js";
 import { showPreviews } from "./previews.js";
@@ -43,6 +44,7 @@ class Compose extends Screen {
     this.said = messageFields(changed);
     this.message = h("textarea", { rows: 4, on: { input: changed } });
     this.length = h("span", { class: "hint" });
+    this.languages = languageTabs(() => ({ ...this.said.value, message: this.message.value }), changed);
     this.audience = audienceField(this.session, (isOther) => this.changed(isOther));
     this.form = h("select", { on: { change: changed } }, Object.keys(t.forms).map((form) => h("option", { value: form }, t.forms[form])));
     this.formHint = h("span", { class: "hint" });
@@ -71,6 +73,7 @@ class Compose extends Screen {
           this.said.above,
           h("div", { class: "field" }, h("label", {}, t.message, this.message, this.length), message.words),
           this.said.below,
+          this.languages.element,
           h("div", { class: "field" }, this.audience.element, to.words),
           h("div", { class: "field" }, h("label", {}, t.notBefore, this.notBefore), notBefore.words),
           h("div", { class: "field" }, h("label", {}, t.expires, this.expires), expires.words, h("span", { class: "hint" }, t.zone(zone()))),
@@ -126,7 +129,7 @@ class Compose extends Screen {
   get values() {
     return {
       content: this.content && { richType: this.content.richType, name: this.content.name }, url: this.url.value,
-      message: this.message.value, said: this.said.kept, to: this.audience.kept, form: this.form.value, badge: this.badge.checked,
+      message: this.message.value, said: this.said.kept, languages: this.languages.kept, to: this.audience.kept, form: this.form.value, badge: this.badge.checked,
       notBefore: this.notBefore.value, expires: this.expires.value, key: this.key,
     };
   }
@@ -138,6 +141,7 @@ class Compose extends Screen {
     this.urlDetails.open = Boolean(kept.url);
     this.message.value = kept.message ?? "";
     this.said.kept = kept.said;
+    this.languages.kept = kept.languages;
     this.form.value = kept.form ?? "";
     this.badge.checked = kept.badge ?? false;
     this.notBefore.value = kept.notBefore ?? "";
@@ -167,6 +171,7 @@ class Compose extends Screen {
     const url = this.url.value.trim();
     const draft = {
       ...this.said.value,
+      ...this.languages.value,
       message: this.message.value,
       richType: url ? "url" : this.content?.richType,
       payload: url || this.content?.name,
@@ -183,7 +188,7 @@ class Compose extends Screen {
   get fields() {
     const { content, message, ...more } = this.own;
     const [above, below] = this.said.fields;
-    return { content, ...above, message, ...below, ...more };
+    return { content, ...above, message, ...below, languages: this.languages.field, ...more };
   }
 
   /** All that is wrong or missing, by field; what is only missing is no fault before sending was tried. */
@@ -256,7 +261,7 @@ class Compose extends Screen {
     const content = !draft.payload ? null : draft.richType === "url" && !this.content ? { richType: "url", url: draft.payload } : this.content;
     try {
       const result = await post("/api/notifications?dry-run", draft);
-      showPreviews(this.previews, result, content, draft);
+      showPreviews(this.previews, result, content, draft, this.languages.shown);
     } catch (problem) {
       // What may pass by itself is nobody's fault.
       if (problem.status >= 400 && problem.status < 500 && problem.status !== 429) this.refuse(problem);

@@ -8,7 +8,7 @@ const t = texts.message;
 /** The members that are a line of text, or one of several words. */
 const lines = ["title", "subtitle", "link", "importance", "alt", "lockScreen", "thread", "icon", "colour", "channel", "category", "relevance", "label"];
 /** The members that are an object, entered as JSON. */
-const objects = ["data", "apns", "fcm", "webpush"];
+const objects = ["data", "variables", "apns", "fcm", "webpush"];
 
 /** The fields; `changed` is called when something was entered. */
 export function messageFields(changed) {

@@ -22,11 +22,15 @@ const devices = [
   { name: "browser", profile: "web", platforms: ["webpush"], buttons: 2, draw: (view) => h("div", { class: "desktop" }, isPicture(view) ? bubble(view, false) : h("div", { class: "bubble" }, app(view), words(view), presses(view))) },
 ];
 
-/** Shows the previews of a draft by its dry run; without one, what has to be done first. `content` is null for text alone. */
-export function showPreviews(element, result, content, draft) {
+/**
+ * Shows the previews of a draft by its dry run, in a language; without one, what has to be done first. `content` is null for text alone.
+ */
+export function showPreviews(element, result, content, draft, language) {
   if (!result) return fill(element, h("p", { class: "quiet empty" }, t.empty));
   fill(element, h("div", { class: "devices" }, devices.map(({ name, profile, platforms, buttons = 0, long = {}, draw }) => {
-    const text = result.texts.find(({ platform }) => platforms.includes(platform)) ?? result.texts[0];
+    const inLanguage = result.texts.filter((text) => text.language === language);
+    const all = inLanguage.length ? inLanguage : result.texts;
+    const text = all.find(({ platform }) => platforms.includes(platform)) ?? all[0];
     const isLocked = ["private", "secret"].includes(draft.lockScreen);
     const view = {
       text, content, isLocked, said: isLocked ? { body: t.locked } : said(text),

@@ -14,7 +14,8 @@ export function saidRows(details) {
     importance: t.importances[importance], alt: more.alt, lockScreen: t.lockScreens[lockScreen], thread: more.thread, replaces: more.replaces, icon: more.icon,
     colour: more.colour, channel: more.channel, category: more.category, relevance: more.relevance, label: more.label,
   };
-  for (const [name, value] of Object.entries({ data, apns: more.apns, fcm: more.fcm, webpush: more.webpush })) rows[name] = value && JSON.stringify(value);
+  rows.language = more.language;
+  for (const [name, value] of Object.entries({ data, languages: more.languages, variables: more.variables, apns: more.apns, fcm: more.fcm, webpush: more.webpush })) rows[name] = value && JSON.stringify(value);
   return Object.entries(rows).map(([name, value]) => [memberLabel(name), value]);
 }
 

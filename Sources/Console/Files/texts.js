@@ -13,7 +13,7 @@ const members = {
   title: "title", subtitle: "subtitle", message: "message", alt: "description of the media", link: "link", actions: "buttons",
   sound: "sound", importance: "importance", relevance: "rank", thread: "conversation", replaces: "what it replaces",
   lockScreen: "locked screen", icon: "icon", colour: "colour", channel: "Android channel", category: "category", data: "data",
-  label: "statistics label", apns: "changes for Apple", fcm: "changes for Firebase", webpush: "changes for browsers",
+  label: "statistics label", language: "language", languages: "other languages", variables: "values for all", apns: "changes for Apple", fcm: "changes for Firebase", webpush: "changes for browsers",
 };
 const memberNames = (all) => list.format(all.map((name) => members[name] ?? name));
 
@@ -36,6 +36,11 @@ export const texts = {
     account: "Your account",
   },
   roles: { device: "Device", publisher: "Publisher", admin: "Administrator" },
+  languages: {
+    summary: "Other languages", label: "Languages", own: "As written above", ownTag: "Language of the texts above", another: "Another language",
+    placeholder: "de, pt-BR …", add: "Add", remove: (name) => `Remove ${name}`, button: (label) => `Button “${label}”`,
+    nothing: "Write the texts above first.",
+  },
   textAlone: "Text",
   richTypes: { img: "Pictures", sound: "Sounds", video: "Videos", url: "Links" },
   profiles: { ios: "iPhone and iPad", android: "Android", watch: "Watch", web: "Browser", thumb: "Thumbnail" },
@@ -124,13 +129,13 @@ export const texts = {
     sounds: { "": "Platform’s own", none: "None", default: "The default sound", named: "One of your app" }, criticalSound: "Although the device is muted",
     importances: { "": "As usual", min: "Lowest: only in the list", low: "Low: without a sound", normal: "Normal", high: "High: interrupts", urgent: "Urgent: cannot wait" },
     lockScreens: { "": "As usual", public: "Shows all", private: "Shows that there is one", secret: "Shows nothing" },
-    placeholders: { link: "https://", icon: "https://", colour: "#00aa77", sound: "chime.caf", data: "{\"order\": \"4711\"}",
+    placeholders: { link: "https://", icon: "https://", colour: "#00aa77", sound: "chime.caf", data: "{\"order\": \"4711\"}", variables: "{\"name\": \"friend\"}",
       apns: "{\"aps\": {\"filter-criteria\": \"work\"}}", fcm: "{\"android\": {\"directBootOk\": true}}", webpush: "{\"notification\": {\"requireInteraction\": true}}" },
     hints: {
       link: "Opens when the notification is tapped.", alt: "For those who do not see the picture or hear the sound.",
       thread: "Notifications of the same conversation are grouped.", channel: "One that your Android app has created.",
       category: "One that your iPhone app has registered.", relevance: "From 0 to 1: the higher, the further up.", label: "Notifications with the same one are counted together.",
-      data: "For your app, at most 1,024 bytes.", apns: "A JSON merge patch on the push to Apple’s devices.",
+      data: "For your app, at most 1,024 bytes.", variables: "What {{name}} in the texts stands for where a recipient has no value of that name.", apns: "A JSON merge patch on the push to Apple’s devices.",
       fcm: "A JSON merge patch on the message to Firebase.", webpush: "A JSON merge patch on the push to browsers.",
     },
   },
