@@ -81,7 +81,7 @@ import Waiting
       }
       // The lane counts it after it is recorded.
       try await eventually("it is counted") {
-        try server.measured(#"richpush_pushes_total{lane="fcm",outcome="delivered"}"#) == 1
+        try server.measured(#"richpush_pushes_total{lane="fcm",outcome="sent"}"#) == 1
       }
     }
   }
