@@ -257,6 +257,8 @@ import Testing
     (amendment.data, amendment.label) = (.value(.object([:])), .value("l"))
     (amendment.language, amendment.languages) = (.value("en"), .value([:]))
     (amendment.variables, amendment.values) = (.removal, .value([:]))
+    (amendment.apns, amendment.fcm) = (.value(.object(["a": .null])), .value(.object([:])))
+    amendment.webpush = .removal
     return amendment
   }
 
