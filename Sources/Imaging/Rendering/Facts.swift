@@ -11,12 +11,16 @@ package struct Facts: Sendable {
   package let isAnimated: Bool
   package let isTransparent: Bool
   /// What it looks like from afar.
-  package let thumbHash: ThumbHash?
+  package let thumbHash: PictureHash?
   /// What a publisher should know, in sentences.
   package let advice: [String]
 
+  /// After so long a picture gets no hash.
+  private static let longestBeforeHash = Duration.seconds(5)
+
   /// Decodes the whole picture; throws when that fails.
   package init(_ source: SourceFile, limits: Limits = Limits()) throws(ImagingError) {
+    let start = ContinuousClock.now
     kind = try PictureKind(source)
     let metadata = try Metadata(source, kind: kind, limits: limits)
     var advice: [String] = []
@@ -71,7 +75,9 @@ package struct Facts: Sendable {
       isTransparent = false
     }
     self.isAnimated = isAnimated
-    thumbHash = ThumbHash(source, limits: limits)
+    // It is decoded once more for that, for which a picture that takes long leaves no time.
+    let isFast = ContinuousClock.now - start < Self.longestBeforeHash
+    thumbHash = isFast ? PictureHash(source, limits: limits) : nil
     self.advice = advice
   }
 }

@@ -6,7 +6,7 @@ import Primitives
 ///
 /// It has the proportions of the picture, its average colour and the lowest frequencies of its brightness, of two
 /// differences of colours, and of its opacity.
-package struct ThumbHash: Sendable {
+package struct PictureHash: Sendable {
   /// The hash.
   package let bytes: [UInt8]
 
@@ -148,6 +148,11 @@ private struct Pixels {
       let vertical = wave(row, height)
       // Those of a triangle: the higher one frequency, the lower the other.
       for column in 0..<across where column * down < across * (down - row) {
+        // A picture of few pixels has no such wave, and what is computed for it would be another's.
+        guard row < height, column < width else {
+          found.append(0)
+          continue
+        }
         let horizontal = wave(column, width)
         var sum = 0.0
         for y in 0..<height {
