@@ -20,7 +20,7 @@ export function messageFields(changed) {
     alt: h("textarea", { rows: 2, on: { input: changed } }), lockScreen: select(t.lockScreens), thread: input("thread"),
     icon: input("icon", { inputMode: "url", spellcheck: false }), colour: input("colour"), channel: input("channel"), category: input("category"),
     relevance: h("input", { type: "number", min: 0, max: 1, step: "any", on: { input: changed } }), label: input("label"),
-    ...Object.fromEntries(objects.map((name) => [name, h("textarea", { rows: 3, spellcheck: false, placeholder: t.placeholders[name], on: { input: changed } })])),
+    ...Object.fromEntries(objects.map((name) => [name, h("textarea", { rows: 3, spellcheck: false, placeholder: t.placeholders[name] ?? "", on: { input: changed } })])),
   };
   const soundName = h("input", { type: "text", placeholder: t.placeholders.sound, "aria-label": t.soundName, on: { input: changed } });
   const actions = actionFields(changed);
