@@ -1,5 +1,6 @@
-import Testing
 import Primitives
+import Synchronization
+import Testing
 
 @testable import HTTP
 
@@ -42,6 +43,24 @@ import Primitives
     #expect(none.fields["vary"] == "Origin", "a cache must not send it to pages of other origins")
     let anybody = try await asked(["*"], ["Origin: https://evil.example"])
     #expect(anybody.fields["access-control-allow-origin"] == "*")
+  }
+
+  @Test(arguments: [("If-Match: \"other\"", 412), ("Range: bytes=5000-", 416)])
+  func `says once that a refusal of a file depends on the origin`(
+    field: String, status: Int
+  ) async throws {
+    let content = Mutex<Content?>(nil)
+    try await TestServer.with(
+      { _ in .immediate(content.withLock { $0 }.map { .content($0) } ?? .empty(404)) },
+      allowedOrigins: ["https://app.example"]
+    ) { served in
+      let made = try TestServer.content(TestServer.pattern, in: served.folder)
+      content.withLock { $0 = made }
+      let reply = RawClient(served.port).ask("GET", "/", field, "Origin: https://app.example")
+      #expect(reply.status == status)
+      #expect(reply.fields["vary"] == "Origin")
+      #expect(reply.fields["access-control-allow-origin"] == "https://app.example")
+    }
   }
 
   @Test func `answers preflight requests`() async throws {

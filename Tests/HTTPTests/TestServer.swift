@@ -25,7 +25,8 @@ struct TestServer {
   static func with<R>(
     _ answer: @escaping @Sendable (Request) -> ResponsePlan,
     limits: ServerConfiguration.Limits = .init(), threads: Int = 2, tls: TLSIdentity? = nil,
-    clock: ManualClock? = nil, test: (TestServer) async throws -> R
+    clock: ManualClock? = nil, allowedOrigins: Set<String> = [],
+    test: (TestServer) async throws -> R
   ) async throws -> R {
     let folder =
       "\(FileManager.default.temporaryDirectory.path)/http-\(UInt64.random(in: 0 ... .max))"
@@ -33,6 +34,7 @@ struct TestServer {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     signal(SIGPIPE, SIG_IGN)  // as the program does: sendfile(2) raises it when a client has gone
     var configuration = ServerConfiguration(threads: threads, tls: tls, limits: limits)
+    configuration.allowedOrigins = allowedOrigins
     if let clock {
       let start = clock.now - .seconds(1)
       configuration.time = { Int((clock.now - start) / .nanoseconds(1)) }

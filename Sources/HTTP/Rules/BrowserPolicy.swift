@@ -123,7 +123,11 @@ struct CORSPolicy: Sendable {
   func addFields(to fields: inout Fields, for request: Request?) {
     if !origins.contains("*") {
       // Shared caches must not reuse the response for another origin (WHATWG Fetch, section 3.3.5).
-      fields["Vary"] = fields["Vary"].map { $0 + ", Origin" } ?? "Origin"
+      // A 412 or 416 has it already, from the response in whose place it is sent.
+      let names = (fields["Vary"] ?? "").split(separator: ",").map { $0.filter { $0 != " " } }
+      if !names.contains("Origin") {
+        fields["Vary"] = (names + ["Origin"]).joined(separator: ", ")
+      }
     }
     guard let origin = request.flatMap(allowedOrigin) else { return }
     fields["Access-Control-Allow-Origin"] = origin
