@@ -326,6 +326,33 @@ import Testing
     #expect(try await oldest() == [start])
   }
 
+  @Test func `what waits longest is told by when it was due, not by when it was created`()
+    async throws
+  {
+    let store = try scratch.open()
+    func oldest() async throws -> [Date?] {
+      try await store.administration.laneQueues().map(\.oldest)
+    }
+    let start = scratch.now
+    func create(dueIn delay: Double?) async throws {
+      var new = NotificationInsert.any(to: alice)
+      new.pushes = [PushInsert(lane: "azure", target: .audience("a"), kind: "alert")]
+      new.notBefore = delay.map { start + $0 }
+      _ = try await store.notifications.create(new)
+    }
+    for delay in [200.0, 100, 150] { try await create(dueIn: delay) }
+    scratch.pass(110)
+    try await create(dueIn: nil)
+    #expect(try await oldest() == [start + 100])
+    let jobs = try await lease(store, lane: "azure")
+    try await store.outbox.settle(
+      jobs.prefix(1).map { ($0.id, .delivered(as: "alert", reference: nil, note: nil)) })
+    scratch.pass(100)
+    // All are due now; the one that was not scheduled waits since it was created.
+    try await create(dueIn: nil)
+    #expect(try await oldest() == [start + 110])
+  }
+
   @Test func `leases what has been due longest, up to the limit`() async throws {
     let store = try scratch.open()
     for delay in [300.0, 100, 200, 900] {

@@ -26,7 +26,8 @@ package struct LaneQueue: Sendable, Equatable {
   package let lane: String
   /// The number of queued jobs.
   package let queued: Int
-  /// When the notification of the oldest one became due; nil if none is: the jobs are scheduled, or belong to none.
+  /// When the notification of the one that waits longest became due; nil if none is: the jobs are scheduled, or belong to
+  /// none.
   package let oldest: Date?
   /// Why the next one was not sent before, or nil.
   package let reason: String?

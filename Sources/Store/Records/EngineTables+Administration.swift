@@ -145,14 +145,20 @@ extension EngineTables {
   func laneQueues() async throws -> [LaneQueue] {
     let now = now()
     return try await database.read { connection in
-      // `due` is not asked for: a push that is to be sent again is due later than at first.
+      // `due` is not asked for: a push that is to be sent again is due later than at first. Nothing that was created
+      // after the first that is not scheduled can have waited longer.
       try connection.all(
         """
         SELECT waiting.lane, waiting.number,
-          (SELECT CASE WHEN not_before > created THEN not_before ELSE created END
+          (SELECT min(CASE WHEN not_before > created THEN not_before ELSE created END)
             FROM job JOIN push ON push.id = job.push JOIN notification ON notification.id = push.notification
             WHERE state = 'queued' AND job.lane = waiting.lane AND (not_before IS NULL OR not_before <= $1)
-            ORDER BY job.id LIMIT 1),
+              AND job.id <= coalesce((
+                SELECT job.id
+                FROM job JOIN push ON push.id = job.push JOIN notification ON notification.id = push.notification
+                WHERE state = 'queued' AND job.lane = waiting.lane
+                  AND (not_before IS NULL OR not_before <= created)
+                ORDER BY job.id LIMIT 1), \(Int.max))),
           (SELECT reason FROM job WHERE state = 'queued' AND job.lane = waiting.lane
             ORDER BY due LIMIT 1)
         FROM (
