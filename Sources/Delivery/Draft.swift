@@ -98,7 +98,8 @@ package struct Draft: Sendable {
   private static func fault(inKey key: String) -> ServiceError.Fault? {
     (1...256).contains(key.utf8.count)
       ? nil
-      : .init("idempotencyKey", .invalidRequest, "An idempotency key has from 1 to 256 bytes.")
+      : .init(
+        "idempotencyKey", .invalidRequest, "An idempotency key must have from 1 to 256 bytes.")
   }
 
   /// - Throws: `forbidden` if only an admin may send it.
@@ -122,15 +123,15 @@ package struct Draft: Sendable {
     }
     let key = new.idempotencyKey ?? ""
     require(
-      !key.utf8.contains(0), "idempotencyKey", "idempotencyKey holds a NUL character.",
+      !key.utf8.contains(0), "idempotencyKey", "idempotencyKey must not hold a NUL character.",
       .invalidRequest)
     let form = new.effectiveForm
     faults += new.message.overrideFaults(in: form, countsUnread: new.badge ?? false)
     if let richType = new.richType, let payload = new.payload {
-      require(!payload.utf8.contains(0), "payload", "payload holds a NUL character.")
+      require(!payload.utf8.contains(0), "payload", "payload must not hold a NUL character.")
       require(
         payload.utf8.count <= longestPayload, "payload",
-        "payload has more than \(longestPayload) bytes.", .tooLarge)
+        "payload must have at most \(longestPayload) bytes.", .tooLarge)
       require(
         Plugin.isValidName(richType), "richType",
         "\(richType.quoted) cannot be a rich type: [a-z][a-z0-9-]{0,31}.")

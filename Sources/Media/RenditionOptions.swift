@@ -49,12 +49,13 @@ package struct RenditionOptions: Sendable, Hashable {
         self.fit = fit
       case "dpr":
         guard let ratio = Double(value), (0.5...4).contains(ratio) else {
-          throw ServiceError(.invalidRequest, "dpr is a number from 0.5 to 4, not \(value.quoted).")
+          throw ServiceError(
+            .invalidRequest, "dpr must be a number from 0.5 to 4, not \(value.quoted).")
         }
         scale = ratio
       case _ where keys.contains(name):
         guard value.utf8.count <= 256 else {
-          throw ServiceError(.invalidRequest, "The option \(name) has at most 256 bytes.")
+          throw ServiceError(.invalidRequest, "The option \(name) must have at most 256 bytes.")
         }
         if defaults[name] != value { declared[name] = value }
       default:
@@ -83,7 +84,8 @@ package struct RenditionOptions: Sendable, Hashable {
   private static func pixels(_ name: String, _ value: String) throws(ServiceError) -> Int {
     guard let pixels = Int(value), (1...100_000).contains(pixels) else {
       throw ServiceError(
-        .invalidRequest, "\(name) is a whole number of pixels, at least 1, not \(value.quoted).")
+        .invalidRequest,
+        "\(name) must be a whole number of pixels, at least 1, not \(value.quoted).")
     }
     return pixels
   }

@@ -134,10 +134,10 @@ package struct DataFolderAdmin: Sendable {
   package static func check(user name: String, role: String) throws(OperatorError) -> Role {
     guard UserName.isValid(name) else {
       throw OperatorError(
-        "a user's name has from 1 to 64 letters, digits and “-_.@”, not \(name.quoted)")
+        "a user's name must have from 1 to 64 letters, digits and “-_.@”, not \(name.quoted)")
     }
     guard let role = Role(rawValue: role) else {
-      throw OperatorError("a role is device, publisher or admin, not \(role.quoted)")
+      throw OperatorError("a role must be device, publisher or admin, not \(role.quoted)")
     }
     return role
   }

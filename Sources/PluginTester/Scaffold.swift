@@ -33,7 +33,7 @@ package struct Scaffold: Sendable {
     }
     guard let program = Self.programs.first(where: { $0.key == language })?.value else {
       let names = Self.programs.map(\.key).joined(separator: ", ")
-      throw PluginTester.Problem(reason: "--language is one of \(names), not '\(language)'")
+      throw PluginTester.Problem(reason: "--language must be one of \(names), not '\(language)'")
     }
     (self.name, self.program, isSwift) = (name, program, language == "swift")
   }

@@ -25,12 +25,12 @@ extension NotificationMessage {
     rules.checkLine("channel", channel, atMost: 64)
     rules.checkIcon(icon)
     rules.check(sound)
-    rules.require((0...1).contains(relevance ?? 0), "relevance", "is a number from 0 to 1")
+    rules.require((0...1).contains(relevance ?? 0), "relevance", "must be a number from 0 to 1")
     if let colour {
       let isColour =
         colour.utf8.count == 7 && colour.hasPrefix("#")
         && colour.utf8.dropFirst().allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
-      rules.require(isColour, "colour", "is a colour such as #00aa77")
+      rules.require(isColour, "colour", "must be a colour such as #00aa77")
     }
     if let label {
       let isLabel = label.utf8.allSatisfy {
@@ -38,7 +38,7 @@ extension NotificationMessage {
       }
       rules.require(
         isLabel && (1...50).contains(label.utf8.count), "label",
-        "has from 1 to 50 letters, digits and the characters -_.~%")
+        "must have from 1 to 50 letters, digits and the characters -_.~%")
     }
     if let data { rules.check(data: data) }
     if let actions { rules.check(actions) }
@@ -47,7 +47,7 @@ extension NotificationMessage {
     let names = placeholders.all
     rules.require(
       names.count <= Self.mostValues, "message",
-      "and the other texts have more than \(Self.mostValues) placeholders")
+      "and the other texts must have at most \(Self.mostValues) placeholders")
     return rules.faults
   }
 }
@@ -58,7 +58,7 @@ extension NewNotification {
     var rules = MessageRules(schemes: [])
     for (tag, values) in (self.values ?? [:]).sorted(by: { $0.key < $1.key }) {
       let isUser = tag.hasPrefix("username:") && UserName.isValid(String(tag.dropFirst(9)))
-      rules.require(isUser, "values", "names \(tag.quoted), which is not username: and a name")
+      rules.require(isUser, "values", "must be named by username: and a name, not \(tag.quoted)")
       if isUser { rules.checkValues("values[\"\(tag)\"]", values) }
       // One fault of a kind says enough.
       if rules.faults.count > 20 { break }
@@ -110,27 +110,28 @@ private struct MessageRules {
     _ member: String, _ text: String?, atMost limit: Int, _ code: ServiceError.Code = .rejected
   ) {
     guard let text else { return }
-    require(!text.utf8.contains(0), member, "holds a NUL character", .invalidRequest)
-    require(text.utf8.count <= limit, member, "has more than \(limit) bytes", code)
+    require(!text.utf8.contains(0), member, "must not hold a NUL character", .invalidRequest)
+    require(text.utf8.count <= limit, member, "must have at most \(limit) bytes", code)
     checkPlaceholders(member, text)
   }
 
   /// A text of one line that is not empty.
   mutating func checkLine(_ member: String, _ text: String?, atMost limit: Int) {
     guard let text else { return }
-    require(text.utf8.count <= limit, member, "has more than \(limit) bytes")
+    require(text.utf8.count <= limit, member, "must have at most \(limit) bytes")
     require(
       !text.unicodeScalars.contains {
         $0.properties.generalCategory == .control || $0 == "\u{2028}"
       },
-      member, "has more than one line, or a control character")
-    require(text.contains { !$0.isWhitespace }, member, "is empty; leave it out")
+      member, "must be one line, without control characters")
+    require(text.contains { !$0.isWhitespace }, member, "must not be empty; leave it out")
     checkPlaceholders(member, text)
   }
 
   mutating func checkLink(_ member: String, _ link: String?) {
     guard let link else { return }
-    require(link.utf8.count <= Self.longestLink, member, "has more than \(Self.longestLink) bytes")
+    require(
+      link.utf8.count <= Self.longestLink, member, "must have at most \(Self.longestLink) bytes")
     let scheme = link.prefix { $0 != ":" }.lowercased()
     let allowed = ["https"] + schemes.sorted()
     checkPlaceholders(member, link)
@@ -138,12 +139,12 @@ private struct MessageRules {
     require(
       Self.isURL(template.text(with: template.examples, in: .link)) && allowed.contains(scheme),
       member,
-      "is not a URL that begins with \(allowed.map { $0 + ":" }.joined(separator: " or "))")
+      "must be a URL that begins with \(allowed.map { $0 + ":" }.joined(separator: " or "))")
     let start = Self.startOfPath(link)
     let hasOthers =
       PlaceholderText(String(link[..<start])).hasPlaceholders
       || link.contains("#") && PlaceholderText(String(link.drop { $0 != "#" })).hasPlaceholders
-    require(!hasOthers, member, "has a placeholder that is in neither its path nor its query")
+    require(!hasOthers, member, "must have placeholders in its path or its query only")
   }
 
   /// Where the path or the query of a URL begins.
@@ -157,17 +158,17 @@ private struct MessageRules {
   /// The texts in other languages: each has the rules of the message's own, which there must be.
   mutating func checkLanguages(of message: NotificationMessage) {
     if let language = message.language {
-      require(LanguageTag.isValid(language), "language", "is a language such as de or pt-BR")
+      require(LanguageTag.isValid(language), "language", "must be a language such as de or pt-BR")
     }
     guard let languages = message.languages else { return }
     let most = NotificationMessage.mostLanguages
-    require(languages.count <= most, "languages", "has more than \(most) languages")
+    require(languages.count <= most, "languages", "must have at most \(most) languages")
     let tags = languages.keys.map { $0.lowercased() } + [message.language?.lowercased() ?? ""]
     require(
-      Set(tags).count == tags.count, "languages", "has a language twice, or that of the message")
+      Set(tags).count == tags.count, "languages", "must have each language once, and not that of the message")
     for (tag, texts) in languages.sorted(by: { $0.key < $1.key }).prefix(most) {
       let name = "languages.\(tag)"
-      require(LanguageTag.isValid(tag), name, "is not named by a language such as de or pt-BR")
+      require(LanguageTag.isValid(tag), name, "must be named by a language such as de or pt-BR")
       checkText("\(name).message", texts.text, atMost: NotificationMessage.longestText, .tooLarge)
       checkLine("\(name).title", texts.title, atMost: 1024)
       checkLine("\(name).subtitle", texts.subtitle, atMost: 1024)
@@ -182,13 +183,13 @@ private struct MessageRules {
       ]
       for (member, isMissing) in missing {
         require(
-          !isMissing, "\(name).\(member)", "is there, but the message itself has no \(member)")
+          !isMissing, "\(name).\(member)", "must be left out: the message itself has no \(member)")
       }
       for (id, label) in (texts.actions ?? [:]).sorted(by: { $0.key < $1.key }) {
         checkLine("\(name).actions.\(id)", label, atMost: 64)
         require(
           message.actions?.contains { $0.id == id } == true, "\(name).actions.\(id)",
-          "is not the ID of a button")
+          "must be the ID of a button")
       }
     }
   }
@@ -197,31 +198,32 @@ private struct MessageRules {
   mutating func checkValues(_ member: String?, _ values: [String: String]?) {
     guard let values else { return }
     let (most, longest) = (NotificationMessage.mostValues, NotificationMessage.longestValue)
-    require(values.count <= most, member ?? "attributes", "has more than \(most) values")
+    require(values.count <= most, member ?? "attributes", "must have at most \(most) values")
     for (name, value) in values.sorted(by: { $0.key < $1.key }).prefix(most) {
       let name = String(name.prefix(60))
       let path = member.map { "\($0).\(name)" } ?? name
       require(
-        PlaceholderText.isName(name), path, "is not the name of a value: [a-z][A-Za-z0-9_]{0,31}")
+        PlaceholderText.isName(name), path, "must be the name of a value: [a-z][A-Za-z0-9_]{0,31}")
       require(
         value.utf8.count <= longest && !value.utf8.contains(0), path,
-        "has more than \(longest) bytes, or a NUL character")
+        "must have at most \(longest) bytes, and no NUL character")
     }
   }
 
   mutating func checkPlaceholders(_ member: String, _ text: String) {
     require(
       PlaceholderText(text).isValid, member,
-      "has a {{ that begins no {{name}} or {{name|default}}; a literal one is {{{{",
+      "must have {{ only in {{name}} and {{name|default}}; a literal one is {{{{",
       .invalidRequest)
   }
 
   mutating func checkIcon(_ icon: String?) {
     guard let icon else { return }
-    require(icon.utf8.count <= Self.longestLink, "icon", "has more than \(Self.longestLink) bytes")
+    require(
+      icon.utf8.count <= Self.longestLink, "icon", "must have at most \(Self.longestLink) bytes")
     require(
       Self.isURL(icon) && icon.lowercased().hasPrefix("https:"), "icon",
-      "is not a URL that begins with https:")
+      "must be a URL that begins with https:")
   }
 
   /// Whether every URL parser takes it as it is: no spaces, nothing but ASCII, and with `https` a host.
@@ -242,15 +244,15 @@ private struct MessageRules {
     case .named(let name):
       require(
         (1...64).contains(name.utf8.count) && name.utf8.allSatisfy(Self.isNameByte), "sound",
-        "is none, default, or the name of a file of the app, such as chime.caf")
+        "must be none, default, or the name of a file of the app, such as chime.caf")
     case .critical(let volume):
-      require((0...1).contains(volume), "sound.critical", "is a volume from 0 to 1")
+      require((0...1).contains(volume), "sound.critical", "must be a volume from 0 to 1")
     }
   }
 
   mutating func check(data: JSONValue) {
     guard let members = data.members else {
-      require(false, "data", "is not a JSON object", .invalidRequest)
+      require(false, "data", "must be a JSON object", .invalidRequest)
       return
     }
     let isFlat = members.values.allSatisfy { value in
@@ -267,13 +269,13 @@ private struct MessageRules {
         }
       }
     }
-    require(isFlat, "data", "has more than two levels")
-    require(JSONCoding.encode(data).count <= 1024, "data", "has more than 1024 bytes")
+    require(isFlat, "data", "must have at most two levels")
+    require(JSONCoding.encode(data).count <= 1024, "data", "must have at most 1024 bytes")
   }
 
   mutating func check(_ actions: [MessageAction]) {
     let most = NotificationMessage.mostActions
-    require(actions.count <= most, "actions", "has more than \(most) buttons")
+    require(actions.count <= most, "actions", "must have at most \(most) buttons")
     var ids: Set<String> = []
     for (index, action) in actions.enumerated() {
       let name = "actions[\(index)]"
@@ -282,14 +284,14 @@ private struct MessageRules {
         && action.id.utf8.allSatisfy {
           (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D
         }
-      require(isID, "\(name).id", "has from 1 to 32 lower-case letters, digits and hyphens")
-      require(ids.insert(action.id).inserted, "\(name).id", "is that of an earlier button")
+      require(isID, "\(name).id", "must have from 1 to 32 lower-case letters, digits and hyphens")
+      require(ids.insert(action.id).inserted, "\(name).id", "must not be that of an earlier button")
       checkLine("\(name).label", action.label, atMost: 64)
       checkLine("\(name).input", action.input, atMost: 64)
       checkLink("\(name).link", action.link)
       let kinds = [action.link != nil, action.input != nil, action.dismiss == true]
       require(
-        kinds.count { $0 } <= 1, name, "has more than one of link, input and dismiss")
+        kinds.count { $0 } <= 1, name, "must have at most one of link, input and dismiss")
     }
   }
 }

@@ -20,7 +20,7 @@ public enum PushForm: String, Sendable, Codable, CaseIterable {
     let name = try decoder.singleValueContainer().decode(String.self)
     guard let form = Self(rawValue: name) else {
       let names = Self.allCases.map(\.rawValue).joined(separator: ", ")
-      throw ServiceError(.invalidRequest, "form is one of \(names), not \(name.quoted).")
+      throw ServiceError(.invalidRequest, "form must be one of \(names), not \(name.quoted).")
     }
     self = form
   }
@@ -274,7 +274,7 @@ extension Change {
       wrappedValue = JSONCoding.text(payload)
     } else {
       throw ServiceError(
-        .invalidRequest, "payload is a string (an asset's name, a link) or an object.")
+        .invalidRequest, "payload must be a string (an asset's name, a link) or an object.")
     }
   }
 

@@ -30,7 +30,8 @@ package struct S3Bucket: Sendable {
       case ("region", 2): region = pair[1]
       default:
         throw S3Error(
-          .invalid, "the object store's URL has only endpoint and region, not \(pair.first ?? "")")
+          .invalid,
+          "the object store's URL may have only endpoint and region, not \(pair.first ?? "")")
       }
     }
     guard Self.isName(region) else { throw Self.malformed(url) }
@@ -65,7 +66,8 @@ package struct S3Bucket: Sendable {
       host.utf8.allSatisfy({ $0.isAlphanumeric || "-._:[]".utf8.contains($0) })
     else {
       throw S3Error(
-        .invalid, "the object store's endpoint is a URL such as https://s3.example, not \(text)")
+        .invalid,
+        "the object store's endpoint must be a URL such as https://s3.example, not \(text)")
     }
     return String(text)
   }

@@ -63,7 +63,7 @@ import Testing
       for (text, code, sentence) in [
         ("[]", 65, "not a JSON object"), (#"{"to":"a","titl":"T"}"#, 65, "“title”"),
         (#"{"to":["username:a"],"title":7}"#, 65, "title is not a string"),
-        (#"{"to":["username:a"],"title":""}"#, 65, "title is empty"),
+        (#"{"to":["username:a"],"title":""}"#, 65, "title must not be empty"),
         (String(repeating: " ", count: 1 << 20) + "{}", 65, "more than 1048576 bytes"),
       ] as [(String, Int32, String)] {
         let refused = try await Self.run("notify", "--json", "-", "m", on: server, input: text)

@@ -62,6 +62,24 @@ import Testing
       ])
   }
 
+  @Test func `each fault says what must be`() throws {
+    let (long, line) = (Self.text(20_000), #"a\nb"#)
+    let wrong = [
+      #""message":"\#(long)""#,
+      #""message":"\u0000","title":"\#(line)","subtitle":"","alt":"\#(long)""#,
+      #""link":"a","icon":"a","colour":"red","relevance":2,"sound":"a b","label":"","data":[]"#,
+      #""sound":{"critical":2},"data":{"a":{"b":{}}}"#, #""data":{"a":"\#(long)"}"#,
+      #""actions":[{"id":"","label":""},{"id":"","label":"L","link":"https://a.example","input":"?"}]"#,
+      #""actions":[\#((0..<5).map { #"{"id":"\#($0)","label":"L"}"# }.joined(separator: ","))]"#,
+    ]
+    for members in wrong {
+      let message: NotificationMessage = try JSONCoding.decode(from: "{\(members)}".utf8)
+      let faults = message.faults(allowing: [])
+      #expect(!faults.isEmpty, "\(members.prefix(80))")
+      for fault in faults { #expect(fault.reason.contains(" must "), "\(fault.reason)") }
+    }
+  }
+
   @Test func `one answer names all members that break a rule`() {
     let wrong = #"""
       "message":"m","title":"","subtitle":"a\nb","link":"javascript:alert(1)","icon":"http://a.example",

@@ -53,7 +53,7 @@ package struct Options: Hashable, Sendable {
     case "linear": isLinear = try Self.number(name, text, in: 0...1) == 1
     case "dpr":
       guard let value = Double(text), (0.5...4).contains(value) else {
-        throw ImagingError(.invalidOption, "dpr is a number from 0.5 to 4, not \(text).")
+        throw ImagingError(.invalidOption, "dpr must be a number from 0.5 to 4, not \(text).")
       }
       density = value
     case "focus":
@@ -73,7 +73,7 @@ package struct Options: Hashable, Sendable {
   ) throws(ImagingError) -> Value {
     guard let value = Value(rawValue: text) else {
       let known = Value.allCases.map(\.rawValue).joined(separator: ", ")
-      throw ImagingError(.invalidOption, "\(name) is one of \(known), not \(text).")
+      throw ImagingError(.invalidOption, "\(name) must be one of \(known), not \(text).")
     }
     return value
   }
@@ -84,7 +84,7 @@ package struct Options: Hashable, Sendable {
     guard let value = Int(text), range.contains(value) else {
       throw ImagingError(
         .invalidOption,
-        "\(name) is a number from \(range.lowerBound) to \(range.upperBound), not \(text).")
+        "\(name) must be a number from \(range.lowerBound) to \(range.upperBound), not \(text).")
     }
     return value
   }

@@ -54,7 +54,7 @@ struct NewPassword {
       throw OperatorError("a password has at least \(Self.minimumLength) characters")
     }
     guard prepared.utf8.count <= Self.maximumSize else {
-      throw OperatorError("a password has at most \(Self.maximumSize) bytes")
+      throw OperatorError("a password must have at most \(Self.maximumSize) bytes")
     }
     guard prepared.lowercased() != name.lowercased() else {
       throw OperatorError("a password is not the user's name")

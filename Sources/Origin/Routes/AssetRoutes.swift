@@ -21,7 +21,7 @@ struct AssetRoutes: Sendable {
     let limit = try query.number("limit", 1...1000) ?? 100
     let state = try query["state"].map { text throws(ServiceError) in
       guard let state = AssetRecord.State(rawValue: text) else {
-        throw ServiceError(.invalidRequest, "state is ready, preparing or refused.")
+        throw ServiceError(.invalidRequest, "state must be ready, preparing or refused.")
       }
       return state
     }

@@ -34,7 +34,7 @@ final class HealthRoutes: Sendable {
     // Others are ignored: balancers may have their own.
     let text = context.request.query["for"] ?? Readiness.Purpose.devices.rawValue
     guard let purpose = Readiness.Purpose(rawValue: text) else {
-      throw ServiceError(.invalidRequest, "for is devices or publishing.")
+      throw ServiceError(.invalidRequest, "for must be devices or publishing.")
     }
     let problems = await readiness.problems(for: purpose)
     if problems.isEmpty { return Self.ok }

@@ -196,7 +196,7 @@ struct NotificationRoutes: Sendable {
     switch query[name] {
     case nil, "false", "0": return false
     case "", "true", "1": return true
-    default: throw ServiceError(.invalidRequest, "\(name) is true or false.")
+    default: throw ServiceError(.invalidRequest, "\(name) must be true or false.")
     }
   }
 }

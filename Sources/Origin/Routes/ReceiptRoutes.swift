@@ -92,7 +92,7 @@ extension ReceiptState {
   fileprivate init(query name: String) throws(ServiceError) {
     guard let state = ReceiptState(rawValue: name) else {
       let names = ReceiptState.allCases.map(\.rawValue).joined(separator: ", ")
-      throw ServiceError(.invalidRequest, "state is one of \(names).")
+      throw ServiceError(.invalidRequest, "state must be one of \(names).")
     }
     self = state
   }
@@ -103,7 +103,7 @@ extension JobState {
   init(query name: String) throws(ServiceError) {
     guard let state = JobState(rawValue: name) else {
       let names = JobState.allCases.map(\.rawValue).joined(separator: ", ")
-      throw ServiceError(.invalidRequest, "state is one of \(names).")
+      throw ServiceError(.invalidRequest, "state must be one of \(names).")
     }
     self = state
   }

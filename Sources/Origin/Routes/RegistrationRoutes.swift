@@ -52,7 +52,7 @@ struct RegistrationRoutes: Sendable {
     guard let platform = PushServices.platform(named: registration.platform) else {
       let known = PushServices.platforms.map(\.name).joined(separator: ", ")
       throw ServiceError(
-        .invalidRequest, "Platform is one of \(known), not \(registration.platform.quoted).")
+        .invalidRequest, "Platform must be one of \(known), not \(registration.platform.quoted).")
     }
     var subscription: (keys: String, lane: String)?
     switch platform.handle {
@@ -63,7 +63,7 @@ struct RegistrationRoutes: Sendable {
     case .token:
       guard (1...4096).contains(handle.utf8.count), !handle.utf8.contains(0) else {
         throw ServiceError(
-          .invalidRequest, "Handle is missing, has more than 4096 bytes or a NUL character.")
+          .invalidRequest, "Handle must have from 1 to 4096 bytes, and no NUL character.")
       }
     }
     var change = RegistrationChange(platform: platform.name, handle: handle)
@@ -203,7 +203,7 @@ struct RegistrationRoutes: Sendable {
       id.utf8.allSatisfy({ UserName.isValid(byte: $0) })
     else {
       throw ServiceError(
-        .invalidRequest, "A registration's id has from 1 to 64 letters, digits and “-”.")
+        .invalidRequest, "A registration's id must have from 1 to 64 letters, digits and “-”.")
     }
     return id
   }
@@ -228,7 +228,7 @@ struct RegistrationRoutes: Sendable {
       !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
     else {
       throw ServiceError(
-        .invalidRequest, "Name has at most 100 characters, and no control characters.")
+        .invalidRequest, "Name must have at most 100 characters, and no control characters.")
     }
     return name
   }
@@ -255,7 +255,7 @@ struct RegistrationRoutes: Sendable {
   private static func check(tags: [String], of user: String) throws(ServiceError) -> [String] {
     let own = "username:" + user
     guard tags.count <= 60 else {
-      throw ServiceError(.invalidRequest, "A registration has at most 60 tags.")
+      throw ServiceError(.invalidRequest, "A registration must have at most 60 tags.")
     }
     var result = [own]
     for text in tags where text != own {

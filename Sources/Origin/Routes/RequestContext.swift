@@ -77,7 +77,7 @@ extension [String: String] {
     guard let number = Int(text), range.contains(number) else {
       throw ServiceError(
         .invalidRequest,
-        "\(name) is a whole number from \(range.lowerBound) to \(range.upperBound).")
+        "\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound).")
     }
     return number
   }

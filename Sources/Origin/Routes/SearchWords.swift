@@ -12,7 +12,7 @@ struct SearchWords: Sendable {
   /// - Throws: `invalidRequest` if it is too long.
   init(_ text: String) throws(ServiceError) {
     guard text.utf8.count <= Self.longest else {
-      throw ServiceError(.invalidRequest, "search has at most \(Self.longest) bytes.")
+      throw ServiceError(.invalidRequest, "search must have at most \(Self.longest) bytes.")
     }
     words = Self.plain(text).split(whereSeparator: \.isWhitespace)
   }

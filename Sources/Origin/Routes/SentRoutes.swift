@@ -74,7 +74,7 @@ struct SentRoutes: Sendable {
     let limit = try query.number("limit", 1...100) ?? 20
     let prefix = query["prefix"] ?? ""
     guard prefix.utf8.count <= 480, !prefix.utf8.contains(0) else {
-      throw ServiceError(.invalidRequest, "prefix is the beginning of a name.")
+      throw ServiceError(.invalidRequest, "prefix must be the beginning of a name.")
     }
     let (users, tags) = try await store.accounts.names(
       startingWith: prefix, includingPasswordless: isDemo, limit: limit)

@@ -27,16 +27,16 @@ struct UserRoutes: Sendable {
     _ = try context.query()
     guard let name = context.parameters.first, UserName.isValid(name) else {
       throw ServiceError(
-        .invalidRequest, "A user's name has from 1 to 64 letters, digits and “-_.@”.")
+        .invalidRequest, "A user's name must have from 1 to 64 letters, digits and “-_.@”.")
     }
     let change = try JSONCoding.request(UserChange.self, from: context.body)
     guard let role = Role(rawValue: change.role) else {
-      throw ServiceError(.invalidRequest, "role is device, publisher or admin.")
+      throw ServiceError(.invalidRequest, "role must be device, publisher or admin.")
     }
     if let number = change.maxDevices, !UserQuota.settableDevices.contains(number) {
       throw ServiceError(
-        .invalidRequest, "maxDevices is a number from 1 to \(UserQuota.settableDevices.upperBound)."
-      )
+        .invalidRequest,
+        "maxDevices must be a number from 1 to \(UserQuota.settableDevices.upperBound).")
     }
     var hash: String?
     if let password = change.password {

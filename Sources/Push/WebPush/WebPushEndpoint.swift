@@ -23,7 +23,7 @@ package struct WebPushEndpoint: Sendable, Hashable {
   /// - Throws: a sentence about what is wrong.
   package init(_ url: String, allowsPlain: Bool = false) throws(PushError) {
     guard (1...Self.longest).contains(url.utf8.count) else {
-      throw PushError(.endpoint, "An endpoint has from 1 to \(Self.longest) bytes.")
+      throw PushError(.endpoint, "An endpoint must have from 1 to \(Self.longest) bytes.")
     }
     guard url.utf8.allSatisfy(Self.isAllowed) else {
       throw PushError(.endpoint, "The endpoint has a character that no URL has.")

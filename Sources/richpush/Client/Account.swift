@@ -27,7 +27,7 @@ struct Account {
     guard let url = URL(string: address), let scheme = url.scheme, url.host() != nil,
       ["http", "https"].contains(scheme.lowercased())
     else {
-      throw .usage("--server is an address such as http://127.0.0.1:8080, not '\(address)'")
+      throw .usage("--server must be an address such as http://127.0.0.1:8080, not '\(address)'")
     }
     guard url.user() == nil, url.password() == nil else {
       throw .usage("--server must not contain credentials; use --user and RICHPUSH_PASSWORD")

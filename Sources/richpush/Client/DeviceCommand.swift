@@ -57,7 +57,7 @@ enum DeviceCommand: Command {
     options.fit = try arguments.choice("fit")
     if let text = arguments.string("dpr") {
       guard let scale = Double(text), (0.5...8).contains(scale) else {
-        throw CommandLineError.usage("--dpr is a number from 0.5 to 8, not '\(text)'")
+        throw CommandLineError.usage("--dpr must be a number from 0.5 to 8, not '\(text)'")
       }
       options.scale = scale
     }

@@ -129,7 +129,8 @@ extension Arguments {
     let hint = "; to print the server's response use --output json"
     let text: [UInt8]
     guard path == "-" || !path.hasPrefix("-") else {
-      throw .usage("--json is followed by a file, or - for standard input, not by \(path)\(hint)")
+      throw .usage(
+        "--json must be followed by a file, or - for standard input, not by \(path)\(hint)")
     }
     do {
       let file =
@@ -152,7 +153,7 @@ extension Arguments {
     let parts = text.split(separator: "=", maxSplits: 2, omittingEmptySubsequences: false)
       .map(String.init)
     guard parts.count >= 2, let id = parts.first, !id.isEmpty, !parts[1].isEmpty else {
-      throw .usage("--action is ID=LABEL, such as track=Track, or ID=LABEL=URL, not '\(text)'")
+      throw .usage("--action must be ID=LABEL, such as track=Track, or ID=LABEL=URL, not '\(text)'")
     }
     var members: [String: JSONValue] = ["id": .string(id), "label": .string(parts[1])]
     switch parts.dropFirst(2).first {
@@ -187,7 +188,7 @@ extension Arguments {
   private func fraction(_ text: String?, of name: String) throws(CommandLineError) -> Double? {
     guard let text else { return nil }
     if let number = Double(text), (0...1).contains(number) { return number }
-    throw .usage("\(name) is a number from 0 to 1, not '\(text)'")
+    throw .usage("\(name) must be a number from 0 to 1, not '\(text)'")
   }
 }
 

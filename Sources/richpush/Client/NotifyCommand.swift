@@ -231,6 +231,6 @@ extension Arguments {
     if let id = Int32(text.first == "#" ? String(text.dropFirst()) : text), id >= 0 {
       return Int(id)
     }
-    throw .usage("ID is a number as notify prints it, not '\(text)'")
+    throw .usage("ID must be a number as notify prints it, not '\(text)'")
   }
 }

@@ -32,7 +32,7 @@ enum OutboxCommand: Command {
     let report = Report(isJSON: arguments.flag("json"))
     let job = try arguments.subject.map { text in
       guard let job = Int(text) else {
-        throw CommandLineError.usage("JOB is a number from outbox list, not '\(text)'")
+        throw CommandLineError.usage("JOB must be a number from outbox list, not '\(text)'")
       }
       return job
     }

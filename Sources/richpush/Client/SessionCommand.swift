@@ -25,7 +25,7 @@ enum SessionCommand: Command {
         try await Account(arguments).client.signedIn().sessions)
     case ("end", let text?):
       guard let id = Int(text) else {
-        throw CommandLineError.usage("ID is a number from session list, not '\(text)'")
+        throw CommandLineError.usage("ID must be a number from session list, not '\(text)'")
       }
       try await Account(arguments).client.endSession(id)
       report.note("signed out of \(id)")

@@ -60,7 +60,8 @@ struct Arguments: Sendable {
     guard let text = string(name) else { return nil }
     if let number = Int(text), range.contains(number) { return number }
     throw .usage(
-      "--\(name) is a whole number from \(range.lowerBound) to \(range.upperBound), not '\(text)'")
+      "--\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound), not '\(text)'"
+    )
   }
 
   /// The value of a flag that must be one of `words`.
@@ -165,7 +166,7 @@ struct Arguments: Sendable {
       case (.flag, "1"), (.flag, "true"), (.flag, "yes"), (.flag, "on"):
         values[option.name] = ["true"]
       case (.flag, "0"), (.flag, "false"), (.flag, "no"), (.flag, "off"): break
-      case (.flag, _): throw .usage("\(option.variable) is 'yes' or 'no', not '\(text)'")
+      case (.flag, _): throw .usage("\(option.variable) must be 'yes' or 'no', not '\(text)'")
       }
     }
   }

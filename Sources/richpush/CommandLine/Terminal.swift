@@ -40,7 +40,7 @@ enum Terminal {
   /// Reads a password: one line on standard input, with a prompt on a terminal.
   static func readPassword() throws(CommandLineError) -> String {
     guard let line = readSecret("password:"), !line.isEmpty else {
-      throw .usage("the password is one line on standard input")
+      throw .usage("the password must be one line on standard input")
     }
     // What `readLine` makes of bytes that are no UTF-8.
     guard !line.unicodeScalars.contains("\u{FFFD}") else {

@@ -45,7 +45,7 @@ extension PluginCommand {
     }
       + arguments.list("query").map { pair in
         let parts = pair.split(separator: "=", maxSplits: 1).map(String.init)
-        guard parts.count == 2 else { throw CommandLineError.usage("--query is NAME=VALUE") }
+        guard parts.count == 2 else { throw CommandLineError.usage("--query must be NAME=VALUE") }
         return (name: parts[0], value: parts[1])
       }
   }

@@ -146,7 +146,7 @@ extension Arguments {
   func databaseURL(_ flag: String) throws(CommandLineError) -> String? {
     guard let url = string(flag), !url.isEmpty else { return nil }
     guard url.hasPrefix("postgres://") || url.hasPrefix("postgresql://") else {
-      throw .usage("--\(flag) is a URL such as postgres://richpush@db.example/richpush")
+      throw .usage("--\(flag) must be a URL such as postgres://richpush@db.example/richpush")
     }
     if ConnectionURL.hasPassword(url) { warnOfSecret(in: flag) }
     return url

@@ -39,7 +39,7 @@ enum PushCommand: Command {
   static func run(_ arguments: Arguments) async throws {
     let job = try arguments.subject.map { text in
       guard let job = Int(text) else {
-        throw CommandLineError.usage("JOB is a number from push list, not '\(text)'")
+        throw CommandLineError.usage("JOB must be a number from push list, not '\(text)'")
       }
       return job
     }

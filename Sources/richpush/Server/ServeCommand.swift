@@ -225,7 +225,9 @@ extension Arguments {
     let ends = text.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
     guard ends.count == 2, let first = ends[0], let last = ends[1], first > 0, first <= last,
       last < Int(UInt32.max) - 1
-    else { throw .usage("--\(name) is a range of user IDs such as 60706-60961, not '\(text)'") }
+    else {
+      throw .usage("--\(name) must be a range of user IDs such as 60706-60961, not '\(text)'")
+    }
     return first...last
   }
 }
@@ -239,7 +241,7 @@ struct ListenAddress {
   init(_ text: String) throws(CommandLineError) {
     guard let colon = text.lastIndex(of: ":"),
       let port = UInt16(text[text.index(after: colon)...])
-    else { throw .usage("--listen is HOST:PORT, such as 127.0.0.1:8080, not '\(text)'") }
+    else { throw .usage("--listen must be HOST:PORT, such as 127.0.0.1:8080, not '\(text)'") }
     var host = text[..<colon]
     if host.first == "[", host.last == "]" { host = host.dropFirst().dropLast() }
     guard !host.isEmpty else { throw .usage("--listen has no host: '\(text)'") }

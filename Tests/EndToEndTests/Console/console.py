@@ -487,9 +487,9 @@ def check_every_fault_that_the_server_finds_is_said_beside_its_field(console):
         for fault in faults.all():
             expect(fault).not_to_contain_text("actions[")
         fault = lambda field: page.locator(f"#{field.get_attribute('aria-describedby')}")
-        expect(fault(page.get_by_role("textbox", name="Title", exact=True))).to_have_text("Title has more than 1024 bytes.")
-        expect(fault(button(page, 1).get_by_role("textbox", name="Link"))).to_have_text("Link is not a URL that begins with https:.")
-        expect(fault(button(page, 2).get_by_label("Label"))).to_have_text("Label has more than 64 bytes.")
+        expect(fault(page.get_by_role("textbox", name="Title", exact=True))).to_have_text("Title must have at most 1024 bytes.")
+        expect(fault(button(page, 1).get_by_role("textbox", name="Link"))).to_have_text("Link must be a URL that begins with https:.")
+        expect(fault(button(page, 2).get_by_label("Label"))).to_have_text("Label must have at most 64 bytes.")
         expect(fault(button(page, 2).get_by_label("Question"))).to_contain_text("more than 64 bytes")
         # What is folded away is opened where it is wrong.
         page.get_by_role("textbox", name="Title", exact=True).fill("")
@@ -584,7 +584,7 @@ def check_a_change_sends_only_what_is_other_and_removes_what_was_emptied(console
         button(dialog, 1).get_by_label("Label").fill("Follow")
         dialog.get_by_role("button", name="Send it without").click()
         dialog.get_by_role("button", name="Save").click()
-        expect(dialog.locator(".fault:visible")).to_have_text("Rank is a number from 0 to 1.")
+        expect(dialog.locator(".fault:visible")).to_have_text("Rank must be a number from 0 to 1.")
         expect(dialog.get_by_label("Rank")).to_be_focused()
         dialog.get_by_label("Data", exact=True).fill('{"order": null}')
         dialog.get_by_role("button", name="Save").click()

@@ -53,8 +53,8 @@ import Testing
     let lines = errors.split(separator: "\n").map(String.init)
     #expect(lines.count == 7, "\(errors)")
     for (line, text) in [
-      (3, "--listen is HOST:PORT"), (5, "did you mean 'RICHPUSH_LISTEN'"), (6, "NAME=value"),
-      (7, "RICHPUSH_DEMO is 'yes' or 'no'"), (8, "RICHPUSH_APNS_KEY_FILE is not set"),
+      (3, "--listen must be HOST:PORT"), (5, "did you mean 'RICHPUSH_LISTEN'"), (6, "NAME=value"),
+      (7, "RICHPUSH_DEMO must be 'yes' or 'no'"), (8, "RICHPUSH_APNS_KEY_FILE is not set"),
       (9, "set again"),
     ] {
       #expect(

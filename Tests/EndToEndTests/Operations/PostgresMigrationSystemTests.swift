@@ -268,7 +268,7 @@ struct PostgresMigrationSystemTests {
       (database.url.replacing("/postgres?", with: "/latin?"), "ENCODING 'UTF8'", 1),
       (database.url.replacing("/postgres?", with: "/none?"), "does not exist", 1),
       ("postgres://richpush@127.0.0.1:1/none", "not available", 1),
-      ("mysql://there", "--to is a URL such as", 64),
+      ("mysql://there", "--to must be a URL such as", 64),
       (database.url + "&options=-csearch_path%3Dnowhere", "no schema", 1),
     ] as [(String, String, Int32)] {
       let result = try await Self.store("migrate", "--from", folder, "--to", url)
