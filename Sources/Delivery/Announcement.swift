@@ -90,21 +90,20 @@ package struct Announcement: Sendable {
   func requireRoom(
     for draft: Draft, _ values: Values, with media: PushedMedia?, _ content: String
   ) throws(ServiceError) {
-    for (service, variant) in lanes.all.flatMap({ service in
+    for (service, variant) in lanes.firstOfEachFormat.flatMap({ service in
       values.variants(of: draft).map { (service, $0) }
     }) {
       let link = media?.link(
         of: .max, content, expires: draft.expires, by: links, through: service)
       var message = draft.pushMessage(.max, media: link)
       message.message = variant
-      let (size, limit) = (
-        service.payload(of: message).largestSize, service.traits.largestPayload
-      )
+      let (format, limit) = (lanes.format(of: service), service.traits.largestPayload)
+      let size = format.payload(of: message).largestSize
       guard size > limit else { continue }
       // The override of the service is named if the payload fits without it.
       (message.message.apns, message.message.fcm, message.message.webpush) = (nil, nil, nil)
-      let fits = service.payload(of: message).largestSize <= limit
-      let own = service.members(in: draft.form).shown.intersection([.apns, .fcm, .webpush]).first
+      let fits = format.payload(of: message).largestSize <= limit
+      let own = format.members(in: draft.form).shown.intersection([.apns, .fcm, .webpush]).first
       let override = fits ? own?.stringValue : nil
       let reason =
         "The push to \(service.name) would have \(size) bytes, of which \(limit) are possible, even without the "

@@ -82,14 +82,14 @@ extension PlatformMembers {
       dropped: names { !members.shown.contains($0) && !members.carried.contains($0) },
       reports: members.reports(of: message))
   }
-
-  /// What each platform makes of a message.
-  package static func all(of message: NotificationMessage, in form: PushForm) -> [PlatformMembers] {
-    Announcement.services.map { PlatformMembers($0, message, $1.members(in: form)) }
-  }
 }
 
 extension Announcement {
+  /// What each platform makes of a message.
+  package func members(of message: NotificationMessage, in form: PushForm) -> [PlatformMembers] {
+    Self.services.map { PlatformMembers($0, message, lanes.format(of: $1).members(in: form)) }
+  }
+
   /// The services with lanes by the platform that they are made for, the first of each.
   fileprivate static let services = PushServices.all.filter { $0.traits.lanes != .none }
     .compactMap { service in service.traits.platforms.first.map { ($0.name, service) } }
@@ -119,16 +119,18 @@ extension Announcement {
     Self.services.map { platform, service in
       let link = media?.link(
         of: id, content, expires: draft.expires, by: links, through: service)
+      let format = lanes.format(of: service)
       var message = draft.pushMessage(id, media: link, details: details)
       message.message = said
-      let template = service.payload(of: message)
+      let template = format.payload(of: message)
       let payload = JSONValue(template.payload().json.utf8) ?? .null
       let body =
         payload.aps.alert.body.text ?? payload.richMessage.text ?? payload.data.richMessage.text
+        ?? payload.notification.body.text
       var text = DryRun.Text(
         platform: platform, body: body ?? "", bytes: template.largestSize,
         limit: service.traits.largestPayload, cut: template.isCut,
-        members: PlatformMembers(platform, said, service.members(in: draft.form)),
+        members: PlatformMembers(platform, said, format.members(in: draft.form)),
         payload: payload)
       text.language = draft.message.languages == nil ? nil : said.language
       return text

@@ -180,7 +180,9 @@ struct RouteServices: Sendable {
         standard: configuration.standard),
       sent: sent,
       media: mediaRoutes, signed: signed,
-      details: NotificationDetails(store: store, host: media.host, links: media.links),
+      details: NotificationDetails(
+        store: store, host: media.host, links: media.links,
+        announcement: delivery.publisher.announcement),
       receipts: ReceiptRoutes(store: store), interactions: InteractionRoutes(store: store),
       assets: AssetRoutes(
         store: store, assets: intake.assets, renderer: media.renderer,

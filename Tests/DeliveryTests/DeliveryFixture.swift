@@ -37,7 +37,8 @@ struct DeliveryFixture {
 
   init(
     push: String = "embedded,apns", script: String = note, manifest: String = "{}",
-    admitsGuests: Bool = false, clock: ManualClock = ManualClock()
+    admitsGuests: Bool = false, clock: ManualClock = ManualClock(),
+    formats: [String: PayloadFormat] = [:]
   ) async throws {
     self.clock = clock
     scratch = try Scratch()
@@ -57,7 +58,7 @@ struct DeliveryFixture {
       store: store, host: host, queues: RenderQueues(concurrency: 4), foreground: foreground,
       counts: counts)
     links = try await MediaLinks(store: store, base: "https://push.example")
-    lanes = try PlatformLanes(push)
+    lanes = PlatformLanes(services: try PlatformLanes(push).all, formats: formats)
     payloads = PushPayloads(store: store, links: links)
     publisher = Publisher(
       assets: assets, renderer: renderer,

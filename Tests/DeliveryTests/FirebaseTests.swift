@@ -1,6 +1,7 @@
 import Foundation
 import Media
 import Push
+import RichPushAPI
 import Store
 import TestSupport
 import Testing
@@ -31,6 +32,22 @@ import Waiting
     #expect(
       plain.push.text.json
         == #"{"android":{"priority":"HIGH"},"data":{"richMessage":"From shop: hi"}}"#)
+  }
+
+  @Test(arguments: FCMMessageKind.allCases)
+  func `a dry run shows what Firebase is configured to send`(kind: FCMMessageKind) async throws {
+    let delivery = try await DeliveryFixture(push: "fcm", formats: ["fcm": .firebase(kind)])
+    try await delivery.register("phone", of: "alice", platform: "fcm")
+    let dry = try await delivery.publisher.dryRun(
+      try delivery.draft(#","title":"Parcel""#), sender: delivery.id("shop"), using: .all)
+    let android = try #require(dry.texts.first { $0.platform == "fcm" })
+    #expect(android.body == "Hi")
+    #expect((android.payload.notification.title.text == "Parcel") == (kind == .notification))
+    #expect(android.shown.contains("title") == (kind == .notification))
+    let members = delivery.publisher.announcement.members(
+      of: NotificationMessage("Hi"), in: .alert
+    ).first { $0.platform == "fcm" }
+    #expect(members?.shown.contains("message") == (kind == .notification))
   }
 
   private func settle(_ jobs: [PushJob], _ delivery: DeliveryFixture) async throws {

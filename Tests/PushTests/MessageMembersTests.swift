@@ -55,8 +55,8 @@ import Testing
     // What is hidden on a locked screen is not in the payload, and what replaces is also a collapse ID.
     let isElsewhere = [.text, .title, .subtitle, .replaces].contains(member)
     for service in PushServices.all
-    where form != .legacy || service.traits.platforms[0].name == "apns" {
-      let members = service.members(in: form)
+    where form != .legacy || service.format == .apple {
+      let members = service.format.members(in: form)
       let isSent = members.shown.contains(member) || members.carried.contains(member)
       let differs =
         sent(Self.whole, in: form, by: service.payload) != sent(less, in: form, by: service.payload)

@@ -81,7 +81,14 @@ import Testing
     let service = try StandIn("fcm")
     let good = ["RICHPUSH_FCM_CREDENTIALS_FILE": service.folder + "/service-account.json"]
     #expect(complaint("fcm", good) == "")
-    #expect(complaint("fcm", good.merging(["RICHPUSH_FCM_MESSAGES": "notification"]) { $1 }) == "")
+    let shown = good.merging(["RICHPUSH_FCM_MESSAGES": "notification"]) { $1 }
+    for (environment, kind) in [(good, FCMMessageKind.data), (shown, .notification)] {
+      let lanes = try PushConfiguration("fcm", environment: environment).lanes
+      #expect(lanes.format(of: FCMProvider.self) == .firebase(kind))
+      let hub = environment.merging(azure) { $1 }
+      let azure = try PushConfiguration("azure-fcmv1", environment: hub).lanes
+      #expect(azure.format(of: AzureFirebaseProvider.self) == .firebase(kind))
+    }
     for (name, value) in [
       ("RICHPUSH_FCM_CREDENTIALS_FILE", "/nowhere"), ("RICHPUSH_FCM_MESSAGES", "both"),
       ("RICHPUSH_FCM_ENDPOINT", "http://a.example"),

@@ -32,6 +32,23 @@ import Testing
     }
   }
 
+  @Test func `services of one format send the same payloads`() {
+    for service in PushServices.all {
+      for other in PushServices.all where other.format == service.format {
+        #expect(other.traits.profile == service.traits.profile)
+        #expect(other.traits.largestPayload == service.traits.largestPayload)
+      }
+    }
+    let apple = PlatformLanes(services: [
+      EmbeddedGateway.self, APNsProvider.self, AzureProvider.self, WebhookProvider.self,
+    ])
+    #expect(apple.firstOfEachFormat.map { $0.name } == ["embedded"])
+    let notification = PlatformLanes(
+      services: [APNsProvider.self, FCMProvider.self, AzureFirebaseProvider.self],
+      formats: ["fcm": .firebase(.notification)])
+    #expect(notification.firstOfEachFormat.map { $0.name } == ["apns", "fcm", "azure-fcmv1"])
+  }
+
   /// A file of the repository.
   private func text(_ path: String) throws -> String {
     let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../")

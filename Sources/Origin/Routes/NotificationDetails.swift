@@ -11,6 +11,7 @@ struct NotificationDetails: Sendable {
   let store: Store
   let host: PluginHost
   let links: MediaLinks
+  let announcement: Announcement
   /// The most receipts, and the most deliveries; all of them are read by page.
   private static let listed = 100
 
@@ -45,7 +46,7 @@ struct NotificationDetails: Sendable {
       ? try await store.notifications.receipts(of: id, in: nil, after: 0, limit: Self.listed) : own
     details.receipts = try await store.messages(of: shown, of: id)
     if seesAll {
-      if let sent = try await store.sentNotification(id) { details.describe(sent, at: Date()) }
+      if let sent = try await store.sentNotification(id) { describe(sent, in: &details) }
       let jobs = try await store.outbox.deliveries(
         of: id, in: nil, lane: nil, after: 0, limit: Self.listed)
       let replaced = try await store.notifications.replacement(of: id, limit: Self.listed)
@@ -77,7 +78,7 @@ struct NotificationDetails: Sendable {
       throw ServiceError.noSuchNotification
     }
     var details = RichNotification(sent.notification, isRead: false)
-    details.describe(sent, at: Date())
+    describe(sent, in: &details)
     details.interactions = try await interactions(of: id)
     (details.receipts, details.deliveries, details.renditions, details.links) = ([], [], [:], [:])
     return details
@@ -86,6 +87,15 @@ struct NotificationDetails: Sendable {
   private func interactions(of id: Int) async throws -> [RecordedInteraction] {
     try await store.interactions.interactions(of: id, after: 0, limit: Self.listed)
       .map(RecordedInteraction.init)
+  }
+
+  /// Adds what only its sender and admins see of the whole.
+  private func describe(_ sent: SentNotification, in details: inout RichNotification) {
+    let now = Date()
+    (details.form, details.badge) = sent.notification.version.pushForm
+    details.platforms = announcement.members(of: details.message, in: details.form ?? .silent)
+    (details.state, details.counts) = (sent.state(at: now), sent.counts(at: now))
+    details.first = RichNotification.FirstTimes(sent.counts)
   }
 
   /// Signed links to the renditions, by name.
@@ -100,15 +110,5 @@ struct NotificationDetails: Sendable {
         id: notification.id, rendition: name, content: content, expires: expires)
       members[name] = links.url(to: target) ?? links.path(to: target)
     }
-  }
-}
-
-extension RichNotification {
-  /// Adds what only its sender and admins see of the whole.
-  fileprivate mutating func describe(_ sent: SentNotification, at now: Date) {
-    (form, badge) = sent.notification.version.pushForm
-    platforms = PlatformMembers.all(of: message, in: form ?? .silent)
-    (state, counts) = (sent.state(at: now), sent.counts(at: now))
-    first = FirstTimes(sent.counts)
   }
 }

@@ -4,14 +4,30 @@
 package struct PlatformLanes: Sendable {
   /// The services in the order of `--push`.
   package let all: [any PushService.Type]
+  /// What those with settings send, by their names.
+  private let formats: [String: PayloadFormat]
 
-  init(services: [any PushService.Type]) { all = services }
+  /// `formats` are what services send with their settings, by their names.
+  package init(services: [any PushService.Type], formats: [String: PayloadFormat] = [:]) {
+    (all, self.formats) = (services, formats)
+  }
 
-  /// Parses a list as in `--push`.
+  /// Parses a list as in `--push`; the services send what they do without settings.
   ///
   /// - Throws: `PushError` if it names no service, or an unknown one.
   package init(_ list: String) throws(PushError) {
-    all = try PushConfiguration.services(in: list)
+    self.init(services: try PushConfiguration.services(in: list))
+  }
+
+  /// What a service sends, or would send if it were in the list.
+  package func format(of service: any PushService.Type) -> PayloadFormat {
+    formats[service.name] ?? service.format
+  }
+
+  /// The first service of each format.
+  package var firstOfEachFormat: [any PushService.Type] {
+    var formats: Set<PayloadFormat> = []
+    return all.filter { formats.insert(format(of: $0)).inserted }
   }
 
   /// Whether the server's own stream is one of them.

@@ -19,6 +19,8 @@ package struct PushConfiguration: Sendable {
   private let services: [any PushService.Type]
   /// Makes the providers of those with settings.
   private let makers: [ProviderMaker]
+  /// What those with settings send, by their names.
+  private let formats: [String: PayloadFormat]
   private let events: WebhookSettings?
   private let trustAnchor: String?
   /// The settings of Web Push; nil if it is not one of the services.
@@ -38,12 +40,14 @@ package struct PushConfiguration: Sendable {
     let isWebPush = services.contains { $0 == WebPushProvider.self }
     self.webPush = isWebPush ? try webPush() : nil
     let settings = EnvironmentSettings(environment)
-    var makers: [ProviderMaker] = []
+    var (makers, formats) = ([ProviderMaker](), [String: PayloadFormat]())
     for case let service as any ConfiguredPushService.Type in PushServices.all
     where services.contains(where: { $0 == service }) {
-      makers.append(try service.configured(settings))
+      let configured = try service.configured(settings)
+      makers.append(configured.make)
+      formats[service.name] = configured.format
     }
-    self.makers = makers
+    (self.makers, self.formats) = (makers, formats)
     events =
       settings.optional("RICHPUSH_EVENTS_URL") != nil
       ? try WebhookSettings(settings, "RICHPUSH_EVENTS", for: "events") : nil
@@ -51,7 +55,7 @@ package struct PushConfiguration: Sendable {
   }
 
   /// Which of them sends to which devices.
-  package var lanes: PlatformLanes { PlatformLanes(services: services) }
+  package var lanes: PlatformLanes { PlatformLanes(services: services, formats: formats) }
 
   /// The services that a list such as `embedded,apns` names, each once.
   ///

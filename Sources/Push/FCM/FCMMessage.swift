@@ -2,14 +2,6 @@ import FoundationEssentials
 import Primitives
 import RichPushAPI
 
-/// What Firebase sends to an Android device.
-package enum FCMMessageKind: String, Sendable, CaseIterable {
-  /// The app's own code gets the push and shows it.
-  case data
-  /// Android shows texts and picture; the app needs no code for it.
-  case notification
-}
-
 /// The payload of a push through Firebase: a `message` without its token, and without what is known when it is sent
 /// (`google.firebase.fcm.v1.Message`).
 extension PayloadTemplate {

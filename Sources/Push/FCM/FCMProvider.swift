@@ -1,5 +1,5 @@
 package import FoundationEssentials
-package import RichPushAPI
+import RichPushAPI
 
 /// Firebase Cloud Messaging, by its HTTP v1 API.
 package struct FCMProvider: ConfiguredPushService {
@@ -13,11 +13,8 @@ package struct FCMProvider: ConfiguredPushService {
   /// For so many seconds Firebase holds a message at most: four weeks, as it does on its own.
   static let longestLife: TimeInterval = 28 * 24 * 3600
 
-  package static func payload(of message: PushMessage) -> PayloadTemplate {
-    .firebase(message, as: .data)
-  }
-
-  package static func members(in form: PushForm) -> MessageMembers { .androidData }
+  package static let format = PayloadFormat.firebase(.data)
+  package static func format(_ settings: FCMSettings) -> PayloadFormat { .firebase(settings.kind) }
 
   package func payload(of message: PushMessage) -> PayloadTemplate {
     .firebase(message, as: kind)

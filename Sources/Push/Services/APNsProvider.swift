@@ -7,8 +7,7 @@ package struct APNsProvider: ConfiguredPushService {
   package static let traits = PushTraits(
     platforms: [.apple], largestPayload: PushPayload.limit, profile: "ios",
     limitsSilentPushes: true)
-
-  package static func payload(of message: PushMessage) -> PayloadTemplate { .apple(message) }
+  package static let format = PayloadFormat.apple
 
   let endpoints: [String]
   /// Environment, topic, key and team.

@@ -8,8 +8,7 @@ package final class AzureProvider: ConfiguredPushService {
   package static let traits = PushTraits(
     platforms: [.apple], largestPayload: PushPayload.limit, profile: "ios",
     limitsSilentPushes: true, resolvesTags: true)
-
-  package static func payload(of message: PushMessage) -> PayloadTemplate { .apple(message) }
+  package static let format = PayloadFormat.apple
 
   /// How long a signature is valid; a new one is made at half of it.
   private static let signatureLife: TimeInterval = 20 * 60

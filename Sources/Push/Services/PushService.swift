@@ -1,5 +1,4 @@
 package import FoundationEssentials
-package import RichPushAPI
 
 /// A push service that `--push` can name; `PushServices.all` lists them.
 package protocol PushService: Sendable {
@@ -8,28 +7,23 @@ package protocol PushService: Sendable {
 
   static var traits: PushTraits { get }
 
-  /// The payload of the pushes to its devices, at most `traits.largestPayload` bytes long if the message can be
-  /// shortened so far.
-  static func payload(of message: PushMessage) -> PayloadTemplate
-
-  /// What it makes of the members of a message in a form.
-  static func members(in form: PushForm) -> MessageMembers
+  /// What it sends, unless its settings say otherwise.
+  static var format: PayloadFormat { get }
 }
 
 extension PushService {
-  /// What Apple's systems make of them.
-  package static func members(in form: PushForm) -> MessageMembers {
-    switch form {
-    case .silent: .appleSilent
-    case .alert, .hybrid: .appleAlert
-    case .legacy: .legacy
-    }
+  /// The payload of the pushes to its devices, unless its settings say otherwise.
+  package static func payload(of message: PushMessage) -> PayloadTemplate {
+    format.payload(of: message)
   }
 }
 
 /// A push service whose settings are environment variables.
 package protocol ConfiguredPushService: PushService, PushProvider {
   associatedtype Settings: PushServiceSettings
+
+  /// What it sends with these settings.
+  static func format(_ settings: Settings) -> PayloadFormat
 
   /// A provider with these settings; `trustAnchor` is a PEM file of additional authorities.
   init(
@@ -50,15 +44,19 @@ extension ConfiguredPushService {
   package var name: String { Self.name }
   package var traits: PushTraits { Self.traits }
   package func payload(of message: PushMessage) -> PayloadTemplate { Self.payload(of: message) }
+  package static func format(_ settings: Settings) -> PayloadFormat { format }
 
-  /// Reads the settings, and returns what makes a provider with them.
+  /// Reads the settings, and returns what the service sends with them and what makes its provider.
   static func configured(
     _ environment: EnvironmentSettings
-  ) throws(PushError) -> ProviderMaker {
+  ) throws(PushError) -> (format: PayloadFormat, make: ProviderMaker) {
     let settings = try Settings(environment)
-    return { trustAnchor, now throws(PushError) in
-      try Self(settings, trustAnchor: trustAnchor, now: now)
-    }
+    return (
+      format(settings),
+      { trustAnchor, now throws(PushError) in
+        try Self(settings, trustAnchor: trustAnchor, now: now)
+      }
+    )
   }
 
   static var variables: KeyValuePairs<String, String> { Settings.variables }
@@ -76,6 +74,5 @@ package enum EmbeddedGateway: PushService {
   package static let traits = PushTraits(
     platforms: [.apple], lanes: .none, largestPayload: PushPayload.limit, profile: "ios",
     limitsSilentPushes: false)
-
-  package static func payload(of message: PushMessage) -> PayloadTemplate { .apple(message) }
+  package static let format = PayloadFormat.apple
 }

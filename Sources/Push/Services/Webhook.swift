@@ -89,8 +89,7 @@ package struct WebhookProvider: ConfiguredPushService {
   package static let traits = PushTraits(
     platforms: [.apple, .googleCloudMessaging, .windows, .windowsPhone, .firebase],
     largestPayload: PushPayload.limit, profile: "ios", limitsSilentPushes: false)
-
-  package static func payload(of message: PushMessage) -> PayloadTemplate { .apple(message) }
+  package static let format = PayloadFormat.apple
 
   private let webhook: Webhook
 

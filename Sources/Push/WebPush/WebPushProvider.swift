@@ -1,6 +1,6 @@
 import FoundationEssentials
 import Primitives
-package import RichPushAPI
+import RichPushAPI
 import Synchronization
 
 /// One Web Push service, such as `https://updates.push.services.mozilla.com` or somebody's ntfy.
@@ -11,9 +11,7 @@ package final class WebPushProvider: PushProvider, PushService {
   package static let traits = PushTraits(
     platforms: [.webPush], lanes: .onePerOrigin, largestPayload: PushPayload.webLimit,
     profile: "ios", limitsSilentPushes: false)
-
-  package static func payload(of message: PushMessage) -> PayloadTemplate { .web(message) }
-  package static func members(in form: PushForm) -> MessageMembers { .browser }
+  package static let format = PayloadFormat.web
 
   /// A message is kept for four weeks at most, as services do on their own.
   private static let longestLife = 28 * 24 * 3600
