@@ -88,14 +88,15 @@ package struct Announcement: Sendable {
 
   /// - Throws: if a push would be too large for its service even with the shortest text.
   func requireRoom(
-    for draft: Draft, _ values: Values, with media: PushedMedia?, _ content: String
+    for draft: Draft, _ values: Values, from sender: UserID?, with media: PushedMedia?,
+    _ content: String
   ) throws(ServiceError) {
     for (service, variant) in lanes.firstOfEachFormat.flatMap({ service in
       values.variants(of: draft).map { (service, $0) }
     }) {
       let link = media?.link(
         of: .max, content, expires: draft.expires, by: links, through: service)
-      var message = draft.pushMessage(.max, media: link)
+      var message = draft.pushMessage(.max, from: sender, media: link)
       message.message = variant
       let (format, limit) = (lanes.format(of: service), service.traits.largestPayload)
       let size = format.payload(of: message).largestSize
@@ -119,10 +120,7 @@ package struct Announcement: Sendable {
   ) {
     if lanes.isEmbedded { new.event = PushedMedia.event(of: new, media) }
     new.pushes = pushes(draft.form.kind, to: addressees)
-    let collapseID = draft.message.replaces.map { subject in
-      let about = Digest(of: "\(new.sender?.rawValue ?? 0) \(subject)")
-      return "replaces-" + about.hex.prefix(32)
-    }
+    let collapseID = draft.collapseID(from: new.sender)
     for index in new.pushes.indices {
       new.pushes[index].collapseID = collapseID
       new.pushes[index].media = PushServices.service(ofLane: new.pushes[index].lane)

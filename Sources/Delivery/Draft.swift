@@ -199,11 +199,22 @@ package struct Draft: Sendable {
     return (richType, payload)
   }
 
+  /// The collapse ID of pushes that take the place of the sender's earlier ones about the same; nil for those that
+  /// replace only what their own notification said before.
+  func collapseID(from sender: UserID?) -> String? {
+    new.message.replaces.map { subject in
+      "replaces-" + Digest(of: "\(sender?.rawValue ?? 0) \(subject)").hex.prefix(32)
+    }
+  }
+
   /// What the push for the notification with this ID announces; `details` are those of its media.
-  func pushMessage(_ id: Int, media: MediaLink?, details: String? = nil) -> PushMessage {
+  func pushMessage(
+    _ id: Int, from sender: UserID?, media: MediaLink?, details: String? = nil
+  ) -> PushMessage {
     var message = PushMessage(id, new.message, richType: new.richType, form: form)
     (message.countsUnread, message.media) = (badge, media)
     message.thumbHash = ThumbHashText(details: details)?.text
+    message.collapseID = collapseID(from: sender) ?? PushInsert.collapseID(ofNotification: id)
     return message
   }
 }

@@ -38,7 +38,7 @@ extension Publisher {
     let id = (next?.notification.id ?? -1) + 1
     return DryRun(
       audience: AudienceSize(found), renditions: renditions,
-      texts: announcement.texts(of: draft, example, id, content, details, media),
+      texts: announcement.texts(of: draft, example, id, from: sender, content, details, media),
       warnings: draft.message.localizations.map { $0.personalized(with: example) }
         .flatMap(\.warnings))
   }
@@ -99,28 +99,28 @@ extension Announcement {
 
   /// The payloads of the draft's pushes by platform; `details` are those of its media.
   fileprivate func texts(
-    of draft: Draft, _ values: [String: String], _ id: Int, _ content: String,
-    _ details: String?, _ media: PushedMedia?
+    of draft: Draft, _ values: [String: String], _ id: Int, from sender: UserID,
+    _ content: String, _ details: String?, _ media: PushedMedia?
   ) -> [DryRun.Text] {
     let isLegacy = draft.form == .legacy
     let messages = isLegacy ? [draft.message] : draft.message.localizations
     return messages.flatMap { message in
       texts(
-        of: draft, isLegacy ? message : message.personalized(with: values), id, content, details,
-        media)
+        of: draft, isLegacy ? message : message.personalized(with: values), id, from: sender,
+        content, details, media)
     }
   }
 
   /// The payloads of the draft's pushes that say a message, by platform.
   private func texts(
-    of draft: Draft, _ said: NotificationMessage, _ id: Int, _ content: String,
-    _ details: String?, _ media: PushedMedia?
+    of draft: Draft, _ said: NotificationMessage, _ id: Int, from sender: UserID,
+    _ content: String, _ details: String?, _ media: PushedMedia?
   ) -> [DryRun.Text] {
     Self.services.map { platform, service in
       let link = media?.link(
         of: id, content, expires: draft.expires, by: links, through: service)
       let format = lanes.format(of: service)
-      var message = draft.pushMessage(id, media: link, details: details)
+      var message = draft.pushMessage(id, from: sender, media: link, details: details)
       message.message = said
       let template = format.payload(of: message)
       let payload = JSONValue(template.payload().json.utf8) ?? .null

@@ -154,7 +154,7 @@ package struct Publisher: Sendable {
     new.replaces = draft.message.replaces
     (new.notBefore, new.expires) = (draft.notBefore, draft.expires)
     guard let media = draft.media else {
-      try announcement.requireRoom(for: draft, values, with: nil, "")
+      try announcement.requireRoom(for: draft, values, from: user, with: nil, "")
       return (new, nil)
     }
     let (content, plugin) = try await validated(
@@ -165,7 +165,8 @@ package struct Publisher: Sendable {
     if plugin.manifest.isShared {
       pushed = PushedMedia(renditions: try await prepare(content.source, plugin, for: user))
     }
-    try announcement.requireRoom(for: draft, values, with: pushed, content.source.content)
+    try announcement.requireRoom(
+      for: draft, values, from: user, with: pushed, content.source.content)
     return (new, pushed)
   }
 

@@ -90,7 +90,7 @@ struct StoredPushQueue: PushQueue {
       outcomes, lane: SendingLane(lane), limit: limit, until: until)
     var pushes: [(job: LeasedJob, push: AnnouncedPush)] = []
     for job in lease.jobs {
-      guard let push = try await payloads.push(job.push, over: lane, at: now) else { continue }
+      guard let push = try await payloads.push(of: job, over: lane, at: now) else { continue }
       pushes.append((job, push))
     }
     let values = try await payloads.values(for: pushes.lazy.map { ($0.push, $0.job.user) })

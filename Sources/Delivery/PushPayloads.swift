@@ -31,12 +31,16 @@ package final class PushPayloads: Sendable {
     (self.store, self.links, self.page) = (store, links, page)
   }
 
-  /// What a push over a lane announces; nil if there is no such push any more.
-  package func push(_ push: Int, over lane: PushLane, at now: Date) async throws -> AnnouncedPush? {
-    if let known = known(.push(push), at: now) { return known }
-    guard let stored = try await store.outbox.push(push) else { return nil }
-    let message = message(stored, for: lane.traits.profile, at: now)
-    return remember(AnnouncedPush(message, by: lane.payload), .push(push), now)
+  /// What a job's push over a lane announces; nil if there is no such push any more.
+  package func push(
+    of job: LeasedJob, over lane: PushLane, at now: Date
+  ) async throws -> AnnouncedPush? {
+    if let known = known(.push(job.push), at: now) { return known }
+    guard let stored = try await store.outbox.push(job.push) else { return nil }
+    var message = message(stored, for: lane.traits.profile, at: now)
+    // All jobs of a push have the same.
+    message.collapseID = job.collapseID
+    return remember(AnnouncedPush(message, by: lane.payload), .push(job.push), now)
   }
 
   /// What an event of the embedded gateway announces; nil if its notification has gone.

@@ -34,6 +34,40 @@ import Waiting
         == #"{"android":{"priority":"HIGH"},"data":{"richMessage":"From shop: hi"}}"#)
   }
 
+  @Test func `two publishers' notifications about the same replace none of each other's`()
+    async throws
+  {
+    let delivery = try await DeliveryFixture(push: "fcm,webpush")
+    try await delivery.register("phone", of: "alice", platform: "fcm")
+    try await delivery.store.accounts.addUser("kiosk", hash: "", role: .publisher)
+    let draft = try delivery.draft(#","replaces":"order""#)
+    for sender in ["shop", "kiosk", "shop"] {
+      _ = try await delivery.publisher.publish(
+        draft, sender: delivery.id(sender), request: Array(sender.utf8), using: .all)
+    }
+    let lane = PushLane(
+      name: "fcm", settings: "", traits: FCMProvider.traits,
+      payload: PayloadFormat.firebase(.notification).payload)
+    let jobs = try await StoredPushQueue(store: delivery.store, payloads: delivery.payloads)
+      .settleAndLease(
+        [], lane: lane, limit: 9, now: delivery.clock.date, until: delivery.clock.date + 9
+      ).jobs
+    let tags = jobs.map { JSONValue($0.push.text.json.utf8)?.android.notification.tag.text }
+    #expect(tags == jobs.map(\.push.collapseID) && Set(tags).count == 2)
+    // What a browser or an app of its own code gets.
+    for format in [PayloadFormat.web, .firebase(.data)] {
+      let payload = try #require(
+        jobs.first?.push.message.flatMap {
+          JSONValue(format.payload(of: $0).payload().json.utf8)
+        })
+      #expect([payload.tag.text, payload.data.tag.text].contains(tags.first ?? nil))
+    }
+    let dry = try await delivery.publisher.dryRun(
+      draft, sender: delivery.id("shop"), using: .all)
+    let browser = try #require(dry.texts.first { $0.platform == "webpush" })
+    #expect(browser.payload.tag.text == tags.last ?? nil)
+  }
+
   @Test(arguments: FCMMessageKind.allCases)
   func `a dry run shows what Firebase is configured to send`(kind: FCMMessageKind) async throws {
     let delivery = try await DeliveryFixture(push: "fcm", formats: ["fcm": .firebase(kind)])

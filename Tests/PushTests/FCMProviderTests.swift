@@ -366,7 +366,9 @@ extension OutgoingPush {
     as kind: FCMMessageKind = .data, to handle: String = "phone", collapseID: String? = nil,
     expires: Date? = nil
   ) -> OutgoingPush {
-    OutgoingPush(
+    var message = message
+    message.collapseID = collapseID
+    return OutgoingPush(
       id: "1", target: .device(handle: handle, platform: "fcm"), message: message,
       text: PayloadTemplate.firebase(message, as: kind).payload(), collapseID: collapseID,
       expires: expires)

@@ -41,6 +41,7 @@ import Testing
   ) -> [String] {
     var push = PushMessage(7, message, richType: "img", form: form)
     push.media = MediaLink(url: "https://a.example/m", type: "image/png", size: 9)
+    push.collapseID = message.replaces.map { "replaces-\($0)" } ?? "rich-7"
     let text = payload(push).payload()
     let outgoing = OutgoingPush(
       id: "1", target: .device(handle: "AB", platform: "apns"), message: push, text: text)

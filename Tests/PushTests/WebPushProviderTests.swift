@@ -126,7 +126,7 @@ import Testing
     let service = try StandIn("webpush")
     let target = try service.subscribe("a")
     try service.answer(["a": [["status": 413], ["status": 201]]])
-    let message = PushMessage(
+    var message = PushMessage(
       7, NotificationMessage(String(repeating: "x", count: 900)), richType: nil, form: .alert)
     let push = OutgoingPush(
       id: "1", target: target, message: message,
@@ -137,6 +137,14 @@ import Testing
     }
     #expect(
       try requests(service).map { $0["text"] as? String } == [push.text.json, #"{"richId":"7"}"#])
+    // Of one that replaces another the tag is left, too.
+    (message.message.replaces, message.collapseID) = ("order", "replaces-0f")
+    try service.answer(["a": [["status": 413], ["status": 201]]])
+    _ = try await provider(service).send(
+      OutgoingPush(
+        id: "2", target: target, message: message, text: PayloadTemplate.web(message).payload()))
+    #expect(
+      try requests(service).last?["text"] as? String == #"{"richId":"7","tag":"replaces-0f"}"#)
     try service.answer(["a": [["status": 413]]])
     guard case .rejected = try await provider(service).send(push) else {
       Issue.record("not rejected")

@@ -27,8 +27,8 @@ const mostActions = 2;
 async function show(data) {
   let push = {};
   try { push = data?.json() ?? {}; } catch {}
-  const { richId, richType, richMessage, replaces, sound } = push;
-  const tag = replaces ?? richId;
+  const { richId, richType, richMessage, sound } = push;
+  const tag = push.tag ?? (richId && `rich-${richId}`);
   const options = { tag, renotify: tag !== undefined, data: push, lang: push.lang,
     ...(sound === "none" && { silent: true }) };
   // A browser cannot tell whether the screen is locked.

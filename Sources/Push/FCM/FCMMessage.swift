@@ -44,7 +44,7 @@ extension PushMessage {
       }
     let text = JSONText.object([
       // A notification on the device replaces one with the same tag.
-      "tag": id.map { quoted(message.replaces ?? "rich-\($0)") },
+      "tag": collapseID.map(quoted),
       "channelId": message.channel.map(quoted), "color": message.colour.map(quoted),
       "visibility": message.lockScreen.map { quoted($0.rawValue.uppercased()) },
       "notificationPriority": message.importance.map { quoted($0.android) }, "sound": sound,
@@ -82,7 +82,7 @@ extension PushMessage {
       "link": message.link.map(quoted),
       "actions": message.actions.map { quoted(JSONText.of($0)) + secretGap },
       "category": message.category.map(quoted), "thread": message.thread.map(quoted),
-      "replaces": message.replaces.map(quoted),
+      "replaces": message.replaces.map(quoted), "tag": isData ? tag.map(quoted) : nil,
       "sound": isData ? message.sound.map { quoted($0.name) } : nil,
       "importance": isData ? message.importance.map { quoted($0.rawValue) } : nil,
       "lockScreen": isData ? message.lockScreen.map { quoted($0.rawValue) } : nil,

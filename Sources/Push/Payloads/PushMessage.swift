@@ -21,6 +21,8 @@ package struct PushMessage: Sendable, Equatable {
   package var thumbHash: String?
   /// The URL of the page that shows it; nil if the server has none.
   package var page: String?
+  /// The collapse ID of its pushes, which names what they replace on a device; nil if they replace nothing.
+  package var collapseID: String?
 
   /// A text that belongs to no notification.
   package init(text: String) { message = NotificationMessage(text) }
@@ -33,6 +35,10 @@ package struct PushMessage: Sendable, Equatable {
   /// The kind of its pushes.
   package var kind: PushPayload.Kind { id == nil ? .alert : form.kind }
 
+  /// What its notification on a device replaces, for code that shows it; nil if it replaces none but its own
+  /// earlier versions, which have the same ID.
+  var tag: String? { message.replaces == nil ? nil : collapseID }
+
   /// Whether a locked screen may show what it says.
   var isPrivate: Bool { message.lockScreen.map { $0 != .public } ?? false }
 
@@ -43,13 +49,15 @@ package struct PushMessage: Sendable, Equatable {
     return alert
   }
 
-  /// One alert in place of several, newest first: it has their texts, and all else of the newest.
+  /// One alert in place of several, newest first: it has their texts, the collapse ID of the oldest, as whose push it
+  /// is sent, and all else of the newest.
   ///
   /// Nil if one of them announces no notification.
   static func merging(_ messages: [PushMessage]) -> PushMessage? {
     let ids = messages.compactMap(\.id)
     guard var merged = messages.first?.asAlert, ids.count == messages.count else { return nil }
     if ids.count > 1 { merged.merged = ids }
+    merged.collapseID = messages.last?.collapseID
     merged.message.text = messages.map(\.message.text).filter { !$0.isEmpty }
       .joined(separator: "\n")
     return merged

@@ -42,6 +42,7 @@ extension PushMessage {
       ("importance", message.importance.map { quoted($0.rawValue) }),
       ("thread", message.thread.map(quoted)), ("icon", message.icon.map(quoted)),
       ("colour", message.colour.map(quoted)), ("lang", message.language.map(quoted)),
+      ("tag", tag.map(quoted)),
     ]
   }
 

@@ -79,7 +79,10 @@ package final class WebPushProvider: PushProvider, PushService {
       switch await send(push, text, hasTopic: hasTopic, to: endpoint, at: addresses, keys) {
       case .final(let outcome): return outcome
       case .tooLarge:
-        let short = push.message?.id.map { #"{"richId":"\#($0)"}"# } ?? "{}"
+        let short = JSONText.object([
+          "richId": push.message?.id.map { JSONText.quoted(String($0)) },
+          "tag": push.message?.tag.map(JSONText.quoted),
+        ])
         if text == short {
           return .rejected(reason: "\(origin) answered 413, even to the ID alone.")
         }

@@ -33,8 +33,11 @@ package struct PushInsert: Sendable {
 
   /// The collapse ID of a push of a notification, or of one that belongs to none.
   func collapseID(of notification: Int?) -> String? {
-    collapseID ?? notification.map { "rich-\($0)" }
+    collapseID ?? notification.map(Self.collapseID(ofNotification:))
   }
+
+  /// The collapse ID of the pushes of a notification that have no other.
+  package static func collapseID(ofNotification id: Int) -> String { "rich-\(id)" }
 }
 
 /// What a push announces.

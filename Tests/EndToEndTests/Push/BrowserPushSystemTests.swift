@@ -101,7 +101,7 @@ import Waiting
         ).text ?? ""
       }
       let parcelShown =
-        "Parcel|Order 4711\nYour parcel is at the door.|\(id)|true|https://shop.example/4711|4711"
+        "Parcel|Order 4711\nYour parcel is at the door.|rich-\(id)|true|https://shop.example/4711|4711"
         + "|track Track|later Later"
       try await eventually("its worker shows it") { try shown() == parcelShown }
       try await eventually("the page shows its texts, its link and no picture") {
@@ -125,8 +125,9 @@ import Waiting
       var secret = parcel
       secret.message.lockScreen = .secret
       let hidden = try await server.client("shop").create(secret).id
+      let secretShown = "New notification||rich-\(hidden)|true|https://shop.example/4711|4711;"
       try await eventually("what is secret is shown without its texts") {
-        try shown().contains("New notification||\(hidden)|true|https://shop.example/4711|4711;")
+        try shown().contains(secretShown)
       }
     }
   }

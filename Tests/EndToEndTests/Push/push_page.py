@@ -137,7 +137,7 @@ def check_title_texts_buttons_and_data_are_shown(browser):
     assert [shown["title"], shown["body"]] == ["Parcel", "Order 4711\nYour parcel is at the door."], shown
     assert shown["actions"] == [["track", "Track"], ["later", "Later"]], shown
     assert shown["data"]["data"] == {"order": "4711"} and not shown["silent"] and not shown["image"], shown
-    assert shown["tag"] == shown["data"]["richId"], shown
+    assert shown["tag"] == "rich-" + shown["data"]["richId"], shown
 
 
 def check_a_text_without_a_title_is_the_title_as_before(browser):
@@ -151,7 +151,7 @@ def check_a_text_without_a_title_is_the_title_as_before(browser):
 def check_a_push_without_a_sound_is_silent_and_one_replaces_another(browser):
     push = browser.push_of({"message": "Quiet", "sound": "none", "replaces": "order-4711"}) | {"icon": SERVER + "/push/icon.png"}
     shown = browser.deliver(push)
-    assert shown["silent"] and shown["icon"] == SERVER + "/push/icon.png" and shown["tag"] == "order-4711", shown
+    assert shown["silent"] and shown["icon"] == SERVER + "/push/icon.png" and shown["tag"] == push["tag"] != "order-4711", shown
     later = browser.deliver(push | {"richMessage": "Later", "richId": "99999"})
     assert later["title"] == "Later" and len(browser.shown()) == 1, browser.shown()
 
@@ -176,7 +176,7 @@ def check_a_picture_of_another_host_is_not_asked_for(browser):
 def check_what_cannot_be_read_and_the_id_alone_are_shown_all_the_same(browser):
     number, _ = browser.send({"message": "Long"} | PICTURE)
     shown = browser.deliver({"richId": str(number)})
-    assert shown["title"] == "New notification" and shown["tag"] == str(number), shown
+    assert shown["title"] == "New notification" and shown["tag"] == f"rich-{number}", shown
     until(lambda: browser.receipt(number) == "fetched")
     for broken in ["", "not JSON", "3", "null", '{"richId":"7","actions":null,"att":null}']:
         assert browser.deliver(broken)["title"] == "New notification"
