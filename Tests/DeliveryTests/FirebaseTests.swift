@@ -84,6 +84,18 @@ import Waiting
     #expect(members?.shown.contains("message") == (kind == .notification))
   }
 
+  @Test func `what Azure's hub has gets a push of its own in each format`() async throws {
+    let formats = ["azure", "azure-fcmv1", "azure-browser"]
+    let delivery = try await DeliveryFixture(push: formats.joined(separator: ","))
+    try await delivery.publish(delivery.draft())
+    for (lane, member) in zip(formats, ["aps", "android", "richMessage"]) {
+      let jobs = try await delivery.lease(lane)
+      #expect(jobs.map(\.push.target) == [.audience(try TagExpression("username:alice"))])
+      let payload = try #require(jobs.first.flatMap { JSONValue($0.push.text.json.utf8)?.members })
+      #expect(payload.keys.contains(member))
+    }
+  }
+
   private func settle(_ jobs: [PushJob], _ delivery: DeliveryFixture) async throws {
     let sent = jobs.map {
       Settlement(job: $0.id, outcome: .delivered(as: .background, reference: nil, note: nil))

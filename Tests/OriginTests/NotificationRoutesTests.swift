@@ -39,6 +39,8 @@ import Waiting
     arguments: [
       ("?pns=apns&to_tag=admin", #""Hi""#, "device", 403),
       ("?pns=APNS&to_tag=device", #""Hi""#, "publisher", 200),
+      ("?pns=FcmV1&to_tag=device", #""Hi""#, "publisher", 200),
+      ("?pns=browser&to_tag=device", #""Hi""#, "publisher", 200),
       ("?pns=sms&to_tag=device", #""Hi""#, "publisher", 400),
       ("?to_tag=device", #""Hi""#, "publisher", 422),
       ("?pns=apns&to_tag=a%20b", #""Hi""#, "publisher", 400),

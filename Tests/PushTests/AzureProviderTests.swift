@@ -1,4 +1,5 @@
 import Foundation
+import RichPushAPI
 import StandIns
 import Testing
 
@@ -78,12 +79,92 @@ import Testing
     #expect(headers["apns-push-type"] == "alert")
   }
 
+  @Test(arguments: FCMMessageKind.allCases)
+  func `sends to Android devices in the format of Firebase, whose target the hub sets`(
+    kind: FCMMessageKind
+  ) async throws {
+    let hub = try StandIn("hub")
+    let provider = try AzureFirebaseProvider(
+      connection: connection(hub), kind: kind, trustAnchor: hub.certificates)
+    let tag = OutgoingPush.Target.audience(try TagExpression("username:alice"))
+    for target in [tag, .device(handle: "a:b-C_1", platform: "gcm")] {
+      for message in WholeMessages.pushes(in: .alert) + [PushMessage(text: "From bob: hi")] {
+        let push = OutgoingPush(
+          id: "1", target: target, message: message, text: provider.payload(of: message).payload(),
+          collapseID: message.collapseID, expires: Date() + 90)
+        #expect(await provider.send(push) == .delivered(reference: "m-1"))
+        let seen = try #require(try hub.tell(["do": "requests"])["requests"] as? [[String: Any]])
+        let headers = try #require(seen.first?["headers"] as? [String: String])
+        #expect(headers["ServiceBusNotification-Format"] == "fcmv1")
+        let body = try #require(seen.first?["body"] as? String)
+        let sent = try #require(JSONValue(body.utf8)).message
+        #expect(sent.data == JSONValue(push.text.json.utf8)?.data)
+        #expect((sent.notification == .null) == (kind == .data))
+        #expect(sent.android.ttl.text?.hasSuffix("s") == true)
+        // What else a device of the hub is to get is not known.
+        let key = if case .device = target { message.collapseID } else { nil as String? }
+        #expect(sent.android.collapseKey.text == key)
+        #expect(sent.token == .null && sent.fid == .null && sent.topic == .null)
+      }
+    }
+  }
+
+  @Test func `sends to the hub's browsers what browsers get`() async throws {
+    let hub = try StandIn("hub")
+    let provider = try AzureBrowserProvider(
+      connection: connection(hub), trustAnchor: hub.certificates)
+    for message in WholeMessages.pushes(in: .alert) + [PushMessage(text: "From bob: hi")] {
+      let push = OutgoingPush(
+        id: "1", target: .audience(try TagExpression("username:alice")), message: message,
+        text: provider.payload(of: message).payload(), collapseID: message.collapseID,
+        expires: Date() + 90)
+      #expect(await provider.send(push) == .delivered(reference: "m-1"))
+      let seen = try #require(try hub.tell(["do": "requests"])["requests"] as? [[String: Any]])
+      let headers = try #require(seen.first?["headers"] as? [String: String])
+      #expect(headers["ServiceBusNotification-Format"] == "browser")
+      #expect(seen.first?["body"] as? String == push.text.json)
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("azure-fcmv1", "AB12", "apns"), ("azure-fcmv1", "a\r\nX: y", "fcm"),
+      ("azure-fcmv1", "", "fcm"), ("azure-browser", "https://push.example/a", "webpush"),
+    ])
+  func `a format is sent to its own devices only`(
+    service: String, handle: String, platform: String
+  ) async throws {
+    let hub = try StandIn("hub")
+    let (connection, anchor) = (try connection(hub), hub.certificates)
+    let providers: [any PushProvider] = [
+      try AzureFirebaseProvider(connection: connection, trustAnchor: anchor),
+      try AzureBrowserProvider(connection: connection, trustAnchor: anchor),
+    ]
+    let provider = try #require(providers.first { $0.name == service })
+    let outcome = await provider.send(
+      OutgoingPush(
+        id: "1", target: .device(handle: handle, platform: platform),
+        text: provider.payload(of: PushMessage(text: "hi")).payload()))
+    guard case .rejected(let reason) = outcome else {
+      Issue.record("\(outcome)")
+      return
+    }
+    #expect(reason.contains("in this format"))
+    #expect((try hub.tell(["do": "requests"])["requests"] as? [Any])?.isEmpty == true)
+  }
+
   @Test func `acts on every answer`() async throws {
     let hub = try StandIn("hub")
     let told = "Azure answered "
     let cases: [(step: [String: Any], expected: PushOutcome)] = [
       (["status": 200], .delivered(reference: nil)),
       (["status": 400, "detail": "bad"], .rejected(reason: told + "400: bad")),
+      (
+        ["status": 400, "detail": "The notification has no target applications."],
+        .laneStopped(
+          reason: told + "400: The notification has no target applications. "
+            + "The hub needs credentials for this format.")
+      ),
       (["status": 413, "detail": "big"], .rejected(reason: told + "413: big")),
       (
         ["status": 403, "detail": "slow", "headers": ["Retry-After": "7"]],

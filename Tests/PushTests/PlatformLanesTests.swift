@@ -16,6 +16,8 @@ import Testing
       ("embedded,fcm", "gcm", "fcm", "fcm"), ("webhook,fcm", "fcm", "webhook", "webhook"),
       ("fcm,webhook", "fcm", "fcm", "fcm"),
       ("azure, apns,azure", "apns", "azure", "azure"),
+      ("azure,azure-fcmv1", "gcm", "azure-fcmv1", "azure-fcmv1"),
+      ("fcm,azure-fcmv1", "fcm", "fcm", "fcm"), ("azure,azure-browser", "webpush", nil, nil),
     ] as [(String, String, String?, String?)])
   func `takes the first in the list that can, and the gateway where there is none`(
     list: String, platform: String, lane: String?, service: String?

@@ -52,6 +52,14 @@ import Testing
       #expect(complaint("azure", environment).contains(name))
     }
     #expect(complaint("azure", azure.merging(["RICHPUSH_AZURE_HUB": "a b"]) { $1 }).contains("a b"))
+    for list in ["azure-fcmv1", "azure-browser"] {
+      #expect(complaint(list, [:]).contains("RICHPUSH_AZURE_"))
+      #expect(complaint(list, azure) == "")
+    }
+    let both = azure.merging(["RICHPUSH_FCM_MESSAGES": "both"]) { $1 }
+    #expect(complaint("azure-fcmv1", both).contains("RICHPUSH_FCM_MESSAGES"))
+    let names = PushConfiguration.variables.map(\.name)
+    #expect(Set(names).count == names.count)
     for name in webhook.keys {
       #expect(complaint("webhook", webhook.merging([name: ""]) { $1 }).contains(name))
     }

@@ -6,7 +6,11 @@ import Testing
 
 /// What holds for every push service.
 @Suite(.timeLimit(.minutes(1))) struct PushServicesTests {
-  @Test(arguments: ["apns", "azure", "webhook", "fcm", "webpush:https://push.example"])
+  @Test(
+    arguments: [
+      "apns", "azure", "azure-fcmv1", "azure-browser", "webhook", "fcm",
+      "webpush:https://push.example",
+    ])
   func `a lane belongs to the service that its name begins with`(lane: String) {
     let service = PushServices.service(ofLane: lane)
     #expect(service.map { $0.name } == lane.split(separator: ":").first.map(String.init))

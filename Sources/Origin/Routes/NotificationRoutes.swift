@@ -39,12 +39,16 @@ struct NotificationRoutes: Sendable {
     return context.body.isEmpty ? try await postStandard(context) : try await postJSON(context)
   }
 
+  /// What Azure's back ends call the services of a hub; the alert goes to all devices, whichever is named.
+  private static let services = ["apns", "fcm", "fcmv1", "gcm", "wns", "browser"]
+
   /// The tutorial's "Notify Users": a plain alert from the caller to a user.
   private func alert(_ context: RequestContext, pns: String?, user: String) async throws -> Response
   {
-    guard let pns, ["apns", "gcm", "wns"].contains(pns.lowercased()) else {
+    guard let pns, Self.services.contains(pns.lowercased()) else {
       throw ServiceError(
-        pns == nil ? .rejected : .invalidRequest, "With to_tag, pns is apns, gcm or wns.")
+        pns == nil ? .rejected : .invalidRequest,
+        "With to_tag, pns must be \(Self.services.dropLast().joined(separator: ", ")) or browser.")
     }
     guard UserName.isValid(user) else {
       throw ServiceError(.invalidRequest, "to_tag is not a user's name.")

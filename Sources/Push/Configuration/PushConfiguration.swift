@@ -5,7 +5,11 @@ package struct PushConfiguration: Sendable {
   /// Every environment variable that is read, with what it is for.
   package static let variables: [(name: String, purpose: String)] =
     PushServices.all.compactMap { $0 as? any ConfiguredPushService.Type }
-    .flatMap { $0.variables.map { ($0.key, $0.value) } } + [
+    .flatMap { $0.variables.map { ($0.key, $0.value) } }
+    // Those of several services are described once.
+    .reduce(into: [(String, String)]()) { known, next in
+      if !known.contains(where: { $0.0 == next.0 }) { known.append(next) }
+    } + [
       ("RICHPUSH_EVENTS_URL", "the URL that receipts and other events are posted to"),
       ("RICHPUSH_EVENTS_SECRET", "the secret that signs the events"),
       ("RICHPUSH_EVENTS_SECRET_FILE", "a file with that secret"),

@@ -3,7 +3,7 @@ package enum PushServices {
   /// All, in the order in which people read them.
   package static let all: [any PushService.Type] = [
     EmbeddedGateway.self, AzureProvider.self, APNsProvider.self, WebhookProvider.self,
-    WebPushProvider.self, FCMProvider.self,
+    WebPushProvider.self, FCMProvider.self, AzureFirebaseProvider.self, AzureBrowserProvider.self,
   ]
 
   /// The names that `--push` accepts.

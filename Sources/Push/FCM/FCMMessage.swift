@@ -127,23 +127,27 @@ struct FCMRequest {
   /// How every payload begins: no member that it may have has a name before this one.
   private static let head = #"{"android":{"#
 
-  /// The request for a device, by its registration token or Firebase installation ID; nil for a payload that is not
-  /// Firebase's.
+  /// The request for a device, by its registration token or Firebase installation ID, or without a target; nil for a
+  /// payload that is not Firebase's.
   ///
-  /// If `validateOnly`, the service only checks it.
-  init?(_ push: OutgoingPush, to token: String, at now: Date, validateOnly: Bool = false) {
+  /// With a collapse key only if it `isCollapsible`. If `validateOnly`, the service only checks it.
+  init?(
+    _ push: OutgoingPush, to token: String? = nil, isCollapsible: Bool, at now: Date,
+    validateOnly: Bool = false
+  ) {
     let payload = push.text.json
     guard payload.hasPrefix(Self.head), payload.hasSuffix("}") else { return nil }
     let left = push.expires?.timeIntervalSince(now) ?? FCMProvider.longestLife
     let life = Int(min(max(left, 0), FCMProvider.longestLife))
-    let collapseID = push.isCollapsible ? push.collapseID : nil
+    let collapseID = isCollapsible ? push.collapseID : nil
     let key = collapseID.map { #""collapseKey":\#(JSONText.quoted($0)),"# } ?? ""
-    let device = Self.isInstallationID(token) ? "fid" : "token"
+    let target = token.map { token in
+      #","\#(Self.isInstallationID(token) ? "fid" : "token")":\#(JSONText.quoted(token))"#
+    }
     let rest = payload.dropFirst(Self.head.count).dropLast()
     json = Array(
       (#"{"message":"# + Self.head + key + #""ttl":"\#(life)s""#
-        + (rest.hasPrefix("}") ? "" : ",") + rest
-        + #","\#(device)":\#(JSONText.quoted(token))}"#
+        + (rest.hasPrefix("}") ? "" : ",") + rest + (target ?? "") + "}"
         + (validateOnly ? #","validateOnly":true}"# : "}")).utf8)
   }
 

@@ -110,7 +110,7 @@ package struct FCMProvider: ConfiguredPushService {
 
   private func message(of push: OutgoingPush) -> [UInt8]? {
     guard case .device(let handle, _) = push.target, !handle.isEmpty else { return nil }
-    return FCMRequest(push, to: handle, at: now())?.json
+    return FCMRequest(push, to: handle, isCollapsible: push.isCollapsible, at: now())?.json
   }
 
   private func send(_ message: [UInt8], _ issue: FCMAccessToken.Issue) async -> PushOutcome {
@@ -148,7 +148,8 @@ extension FCMProvider {
       id: "", target: .device(handle: "richpush-check", platform: Platform.firebase.name),
       text: payload(of: PushMessage(0, "", richType: nil, form: .alert)).payload())
     guard
-      let message = FCMRequest(push, to: "richpush-check", at: now(), validateOnly: true)
+      let message = FCMRequest(
+        push, to: "richpush-check", isCollapsible: false, at: now(), validateOnly: true)
     else { return [] }
     do throws(FCMAccessToken.Failure) {
       let (isGood, sentence) =

@@ -2,7 +2,8 @@
 package struct FCMSettings: PushServiceSettings {
   package static let variables: KeyValuePairs = [
     "RICHPUSH_FCM_CREDENTIALS_FILE": "fcm: the service account's JSON file from Firebase",
-    "RICHPUSH_FCM_MESSAGES": "fcm: data (the default) for apps with code, notification for others",
+    "RICHPUSH_FCM_MESSAGES":
+      "fcm, azure-fcmv1: data (the default) for apps with code, notification for others",
     "RICHPUSH_FCM_ENDPOINT": "fcm: another https URL than https://fcm.googleapis.com",
   ]
 
@@ -19,13 +20,20 @@ package struct FCMSettings: PushServiceSettings {
       throw PushError(.configuration, "RICHPUSH_FCM_ENDPOINT has to begin with https://.")
     }
     endpoint = url.hasSuffix("/") ? String(url.dropLast()) : url
-    let name = settings.optional("RICHPUSH_FCM_MESSAGES") ?? FCMMessageKind.data.rawValue
-    guard let kind = FCMMessageKind(rawValue: name) else {
+    kind = try FCMMessageKind(settings)
+  }
+}
+
+extension FCMMessageKind {
+  /// Reads `RICHPUSH_FCM_MESSAGES`.
+  init(_ settings: EnvironmentSettings) throws(PushError) {
+    let name = settings.optional("RICHPUSH_FCM_MESSAGES") ?? Self.data.rawValue
+    guard let kind = Self(rawValue: name) else {
       throw PushError(
         .configuration,
         "RICHPUSH_FCM_MESSAGES is \"\(name)\"; choose from "
-          + FCMMessageKind.allCases.map(\.rawValue).joined(separator: ", ") + ".")
+          + Self.allCases.map(\.rawValue).joined(separator: ", ") + ".")
     }
-    self.kind = kind
+    self = kind
   }
 }

@@ -46,6 +46,45 @@ import Waiting
     }
   }
 
+  @Test func `reaches devices of each format in the hub, and sends none again because of another`()
+    async throws
+  {
+    try await PushServices.lend(lanes: "azure,azure-fcmv1,azure-browser") { server, services in
+      let devices = ["apple": "B0", "fcmv1": "phone", "browser": "https://a.example"]
+      for (format, device) in devices {
+        let tags = [device: ["username:bob"]]
+        try services.azure.tell(["do": "devices", "format": format, "devices": tags])
+      }
+      try services.azure.answer(["fcmv1 username:bob": [["status": 503], ["status": 201]]])
+      let new = NewNotification(
+        "Look", richType: "img", payload: "logo.png", to: .users(["bob"]))
+      let id = try await server.client("shop").create(new).id
+      let sent = ["azure sent", "azure-browser sent", "azure-fcmv1 sent"]
+      try await eventually("each is sent") { try server.deliveries(of: id) == sent }
+      let requests = try #require(
+        try services.azure.tell(["do": "requests"])["requests"] as? [[String: Any]])
+      let reached = requests.flatMap { $0["reached"] as? [String] ?? [] }
+      #expect(reached.sorted() == ["B0", "https://a.example", "phone", "phone"])
+      for request in requests {
+        let push = try SeenPush(request)
+        switch push.fields["servicebusnotification-format"] {
+        case "apple": #expect(push.json.aps != .null && push.fields["apns-id"] != nil)
+        case "fcmv1":
+          #expect(push.json.message.data.richMessage.text == "Look")
+          #expect(push.fields["apns-id"] == nil)
+        case "browser": #expect(push.json.richMessage.text == "Look")
+        case let other: Issue.record("\(other ?? "no format")")
+        }
+      }
+      // The tutorial's alert goes the same way.
+      let tutorial = try TutorialClient(port: server.port, user: "alice")
+      #expect(try tutorial.notify("bob", text: "hi").status == 200)
+      let alerts = Set(try await services.azure.pushes(3).map(\.text))
+      #expect(alerts.contains(#"{"aps":{"alert":"From alice: hi"}}"#))
+      #expect(alerts.contains(#"{"richMessage":"From alice: hi"}"#) && alerts.count == 3)
+    }
+  }
+
   @Test func `wakes a user's devices in the hub three times an hour, and shows what comes then`()
     async throws
   {

@@ -2,12 +2,12 @@
 
 usage: hub.py FOLDER
 The same lines on standard input and output as apns.py; rules go by device handle, tag expression
-or "*"; a step is {"status": 403, "headers": {…}, "detail": "…", "raw": "…", "times": n, "act":
+or "*", after the format and a space for formats other than apple; a step is {"status": 403, "headers": {…}, "detail": "…", "raw": "…", "times": n, "act":
 "answer|drop|silence|garbage|endless|heads"}: raw is sent so many times as the body, garbage is no HTTP, and
 a body or a head without an end is what the last two send.
 "chaos" and "delivered" are as there; the id is that of a webhook, and empty for the hub.
-{"do": "devices", "devices": {"<handle>": [tag, …]}} registers devices with the hub itself, and each
-request tells in "reached" to which of them the hub brings it.
+{"do": "devices", "devices": {"<handle>": [tag, …]}, "format": "fcmv1"} registers devices of a format (apple without
+one) with the hub itself, and each request tells in "reached" to which of them the hub brings it.
 """
 
 import base64
@@ -84,21 +84,48 @@ def check_hub(headers, path, body):
         raise Refusal(404, "No such hub.")
     if "api-version" not in query:
         raise Refusal(400, "The api-version query parameter is missing.")
-    if headers["ServiceBusNotification-Format"] != "apple":
-        raise Refusal(400, "Unknown format.")
     if headers["Content-Type"] != "application/json;charset=utf-8":
         raise Refusal(400, "Wrong content type.")
-    kind, priority = headers["apns-push-type"], headers["apns-priority"]
-    if (kind, priority) not in [("background", "5"), ("alert", "10")]:
-        raise Refusal(400, "Wrong push type or priority.")
     if len(body) > 4096:
         raise Refusal(413, "Too large.")
-    json.loads(body)["aps"]
+    format, notification = headers["ServiceBusNotification-Format"], json.loads(body)
+    if format not in FORMATS:
+        raise Refusal(400, "Unknown format.")
+    version, check_format = FORMATS[format]
+    if query["api-version"][0] < version:
+        raise Refusal(400, "This version has no such format.")
+    if format != "apple" and any("apns" in name.lower() for name in headers):
+        raise Refusal(400, "Another format's field.")
+    check_format(headers, notification)
     if ("direct" in query) != ("ServiceBusNotification-DeviceHandle" in headers):
         raise Refusal(400, "A direct send needs a device handle.")
     if not ("direct" in query or headers["ServiceBusNotification-Tags"]):
         raise Refusal(400, "Without tags it would go to everybody.")
-    return headers["ServiceBusNotification-DeviceHandle"] or headers["ServiceBusNotification-Tags"]
+    name = headers["ServiceBusNotification-DeviceHandle"] or headers["ServiceBusNotification-Tags"]
+    return name if format == "apple" else f"{format} {name}"
+
+
+def check_apple(headers, notification):
+    kind, priority = headers["apns-push-type"], headers["apns-priority"]
+    if (kind, priority) not in [("background", "5"), ("alert", "10"), ("alert", "5")]:
+        raise Refusal(400, "Wrong push type or priority.")
+    notification["aps"]
+
+
+def check_firebase(headers, notification):
+    """The hub sets the target."""
+    if notification.keys() != {"message"} or {"token", "fid", "topic", "condition"} & notification["message"].keys():
+        raise Refusal(400, "No message without a target.")
+
+
+def check_browser(headers, notification):
+    if "ServiceBusNotification-DeviceHandle" in headers and not {"P256DH", "Auth"} <= set(headers):
+        raise Refusal(400, "A subscription has keys.")
+
+
+# The formats of Microsoft's libraries that are known here, with the oldest version of the API that has each.
+FORMATS = {
+    "apple": ("2015-01", check_apple), "fcmv1": ("2015-01", check_firebase), "browser": ("2020-06", check_browser)}
 
 
 class HubHandler(service.Handler):
@@ -113,7 +140,8 @@ class HubHandler(service.Handler):
             name = check_hub(self.headers, self.path, body)
             tags = self.headers["ServiceBusNotification-Tags"]
             with hub.lock:
-                hub.requests[-1]["reached"] = reached(tags, hub.devices) if tags else []
+                devices = hub.devices.get(self.headers["ServiceBusNotification-Format"], {})
+                hub.requests[-1]["reached"] = reached(tags, devices) if tags else []
         with hub.lock:
             step = service.chaotic(hub, service.next_step(hub, name))
 
@@ -151,7 +179,7 @@ def obey(server, command):
             server.rules = command["rules"]
             return {}
         if command["do"] == "devices":
-            server.devices = command["devices"]
+            server.devices[command.get("format", "apple")] = command["devices"]
             return {}
         if command["do"] == "chaos":
             service.set_chaos(server, command, FAULTS)
