@@ -1,4 +1,5 @@
 import Foundation
+import RichPushAPI
 import StandIns
 import Testing
 import Waiting
@@ -33,6 +34,20 @@ import Waiting
     #expect(headers["apns-collapse-id"] == "n7")
     #expect(headers["apns-topic"] == "com.example.richpush")
     #expect(seen.first?["body"] as? String == push.text.json)
+  }
+
+  @Test(arguments: PushForm.allCases)
+  func `Apple documents every field and every key, whatever a message has`(
+    form: PushForm
+  ) async throws {
+    let apns = try StandIn("apns")
+    let provider = try Self.provider(apns)
+    for (number, message) in WholeMessages.pushes(in: form).enumerated() {
+      let push = OutgoingPush.sample(
+        number, message: message, text: APNsProvider.payload(of: message).payload(badge: 3),
+        collapseID: message.collapseID, expires: Date(timeIntervalSince1970: 9e9))
+      #expect(await provider.send(push) == .delivered(reference: push.id), "\(push.text.json)")
+    }
   }
 
   @Test func `sends a thousand pushes over one connection, many at once`() async throws {

@@ -1,5 +1,6 @@
 import Foundation
 import Primitives
+import RichPushAPI
 import StandIns
 import Testing
 
@@ -139,5 +140,37 @@ import Testing
     }
     #expect(
       try PythonTool.run("webpush_reader.py", input: lines.joined(separator: "\n")) == expected)
+  }
+
+  @Test(
+    .enabled(
+      if: PythonTool.isInstalled, "needs http_ece and py_vapid, which `make tools` installs"),
+    arguments: PushForm.allCases)
+  func `http_ece reads every member of a message`(form: PushForm) throws {
+    let (receiver, auth) = (try P256Key(), try Random.bytes(16))
+    let keys = try WebPushKeys(
+      p256dh: Base64URL.encode(receiver.publicKey), auth: Base64URL.encode(auth))
+    let vapid = try VAPIDKey(hexadecimal: String(repeating: "1f", count: 32))
+    let token = try vapid.authorization(
+      for: "https://push.example", contact: "mailto:ops@example.com", expires: Date() + 43_200)
+    let texts = WholeMessages.pushes(in: form).map {
+      WebPushProvider.payload(of: $0).payload().json
+    }
+    let lines = try texts.map { text in
+      Base64URL.encode(try WebPushMessage.encrypt(Array(text.utf8), for: keys))
+        + " https://push.example \(token)"
+    }
+    let read = try PythonTool.run(
+      "webpush_reader.py",
+      input: ([Base64URL.encode(receiver.privateKey) + " " + Base64URL.encode(auth)] + lines)
+        .joined(separator: "\n"))
+    #expect(read == texts.map { Base64URL.encode(Array($0.utf8)) + " https://push.example" })
+    let first = try #require(texts.first.flatMap { JSONValue($0.utf8)?.members })
+    #expect(
+      Set(first.keys) == [
+        "richId", "richTitle", "richSubtitle", "richMessage", "richType", "sound", "importance",
+        "thread", "icon", "colour", "tag", "link", "actions", "replaces", "lockScreen", "data",
+        "att",
+      ])
   }
 }

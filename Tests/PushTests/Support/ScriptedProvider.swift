@@ -41,12 +41,14 @@ extension OutgoingPush {
   /// A push to one phone.
   static func sample(
     _ number: Int = 1, to handle: String = "AB12", kind: PushPayload.Kind = .background,
-    message: PushMessage? = nil, collapseID: String? = nil, expires: Date? = nil
+    message: PushMessage? = nil, text: PushPayload? = nil, collapseID: String? = nil,
+    expires: Date? = nil
   ) -> OutgoingPush {
     OutgoingPush(
       id: "00000000-0000-4000-8000-" + String(format: "%012d", number),
       target: .device(handle: handle, platform: "apns"), message: message,
-      text: PushPayload(kind, json: #"{"aps":{"content-available":1},"richId":"\#(number)"}"#),
+      text: text
+        ?? PushPayload(kind, json: #"{"aps":{"content-available":1},"richId":"\#(number)"}"#),
       collapseID: collapseID, expires: expires)
   }
 }

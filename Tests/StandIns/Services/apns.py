@@ -2,6 +2,7 @@
 
 usage: apns.py FOLDER
 FOLDER receives the team's new key as key.p8 and the certificate authority as ca.pem.
+Every header field and every key of `aps` must be one that Apple's documentation has for the push type.
 Standard output: one JSON object per line, first {"port": …}, then an answer per command.
 Standard input: one command per line:
   {"do": "reset"}                      forgets all that was said and seen
@@ -58,6 +59,80 @@ class Refusal(Exception):
         self.status, self.reason = status, reason
 
 
+def text(value):
+    return isinstance(value, str)
+
+
+def number(low, high=float("inf"), kind=(int, float)):
+    return lambda value: isinstance(value, kind) and not isinstance(value, bool) and low <= value <= high
+
+
+def one_of(*values):
+    return lambda value: any(type(value) is type(known) and value == known for known in values)
+
+
+def texts(value):
+    return isinstance(value, list) and all(map(text, value))
+
+
+def members(**known):
+    return {name.replace("_", "-"): check for name, check in known.items()}
+
+
+# developer.apple.com, "Generating a remote notification": the keys of `aps` and what they hold. Apple drops in silence
+# what is none of them; this stand-in refuses it, so that no sender believes that it was shown.
+ALERT = members(
+    title=text, subtitle=text, body=text, launch_image=text, title_loc_key=text, title_loc_args=texts,
+    subtitle_loc_key=text, subtitle_loc_args=texts, loc_key=text, loc_args=texts)
+SOUND = {"critical": one_of(0, 1), "name": text, "volume": number(0, 1)}
+KEYS = members(
+    alert=(text, ALERT), badge=number(0, kind=int), sound=(text, SOUND), thread_id=text, category=text,
+    content_available=one_of(1), mutable_content=one_of(1), target_content_id=text,
+    interruption_level=one_of("passive", "active", "time-sensitive", "critical"), relevance_score=number(0, 1),
+    filter_criteria=text)
+# What wakes an app shows and sounds nothing; the empty sound is that of Azure's tutorial.
+PUSH_TYPES = {
+    "alert": (KEYS, ["10", "5", "1"]),
+    "background": ({"content-available": one_of(1), "sound": one_of("")}, ["5"]),
+}
+# "Sending notification requests to APNs": its own header fields for these push types.
+FIELDS = {"apns-id", "apns-push-type", "apns-priority", "apns-topic", "apns-expiration", "apns-collapse-id"}
+
+
+def fits(value, check):
+    """Whether a value is as its check, one of several, or the members of an object are as theirs."""
+    if isinstance(check, tuple):
+        return any(fits(value, one) for one in check)
+    if isinstance(check, dict):
+        return isinstance(value, dict) and all(
+            name in check and fits(member, check[name]) for name, member in value.items())
+    return check(value)
+
+
+def once(pairs):
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise ValueError("a name twice")
+    return dict(pairs)
+
+
+def check_payload(body, kind):
+    """Refuses what Apple's documentation does not have, by the name of the first key that is wrong."""
+    try:
+        payload = json.loads(body.decode(), object_pairs_hook=once)
+        aps = payload["aps"]
+    except (ValueError, KeyError, TypeError):
+        raise Refusal(400, "NoPayload")
+    keys, _ = PUSH_TYPES[kind]
+    if not isinstance(aps, dict):
+        raise Refusal(400, "WrongKey aps")
+    for name, value in aps.items():
+        if name not in keys or not fits(value, keys[name]):
+            raise Refusal(400, "WrongKey " + name)
+    shown = {"alert", "badge", "sound"} if kind == "alert" else {"content-available"}
+    if not shown & aps.keys():
+        raise Refusal(400, "InvalidPushType")
+
+
 def decoded(part):
     return base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))
 
@@ -110,10 +185,13 @@ class Service:
             raise Refusal(400, "BadTopic" if "apns-topic" in headers else "MissingTopic")
         if not UUID.fullmatch(headers.get("apns-id", "")):
             raise Refusal(400, "BadMessageId")
+        for name in headers:
+            if name.startswith("apns-") and name not in FIELDS:
+                raise Refusal(400, "WrongField " + name)
         kind, priority = headers.get("apns-push-type"), headers.get("apns-priority", "10")
-        if kind not in ("alert", "background"):
+        if kind not in PUSH_TYPES:
             raise Refusal(400, "InvalidPushType")
-        if priority not in ("10", "5", "1") or (kind == "background" and priority == "10"):
+        if priority not in PUSH_TYPES[kind][1]:
             raise Refusal(400, "BadPriority")
         if len(headers.get("apns-collapse-id", "").encode()) > 64:
             raise Refusal(400, "BadCollapseId")
@@ -123,10 +201,7 @@ class Service:
             raise Refusal(400, "PayloadEmpty")
         if len(body) > 4096:
             raise Refusal(413, "PayloadTooLarge")
-        aps = json.loads(body)["aps"]
-        if kind == "background" and (
-                aps.get("content-available") != 1 or {"alert", "badge"} & aps.keys()):
-            raise Refusal(400, "InvalidPushType")
+        check_payload(body, kind)
         if not re.fullmatch("([0-9a-fA-F]{2})+", match[1]):
             raise Refusal(400, "BadDeviceToken")
         return match[1]

@@ -48,8 +48,9 @@ DURATION, STRINGS, ANY = "duration", "strings", "any"
 NOTIFICATION = {"title": str, "body": str, "image": str}
 ANDROID_NOTIFICATION = {
     **NOTIFICATION, **dict.fromkeys(
-        "icon color sound tag clickAction bodyLocKey titleLocKey channelId ticker eventTime visibility "
-        "notificationPriority".split(), str),
+        "icon color sound tag clickAction bodyLocKey titleLocKey channelId ticker eventTime".split(), str),
+    "visibility": {"PRIVATE", "PUBLIC", "SECRET"},
+    "notificationPriority": {"PRIORITY_" + name for name in ("MIN", "LOW", "DEFAULT", "HIGH", "MAX")},
     **dict.fromkeys(
         "sticky localOnly defaultSound defaultVibrateTimings defaultLightSettings".split(), bool),
     "bodyLocArgs": list, "titleLocArgs": list, "vibrateTimings": list, "notificationCount": int,
@@ -107,9 +108,9 @@ def check_type(schema, value, path):
 def check_message(fcm, request):
     """Everything that the API says of a message to a device; its token."""
     message = request["message"]
-    if len({"token", "topic", "condition"} & message.keys()) != 1:
-        raise Invalid("message", "exactly one of token, topic and condition is required")
-    token = message.get("token", "")
+    if len({"fid", "token", "topic", "condition"} & message.keys()) != 1:
+        raise Invalid("message", "exactly one of fid, token, topic and condition is required")
+    token = message.get("fid") or message.get("token", "")
     if not re.fullmatch(r"[-\w:]+", token) or token.startswith("richpush-check"):
         raise Invalid("message.token", "The registration token is not a valid FCM registration token")
     android = message.get("android", {})
