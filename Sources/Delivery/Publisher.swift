@@ -78,7 +78,7 @@ package struct Publisher: Sendable {
   /// is unchanged, the pinned content stays, too. A change by a device of its sender is counted. `confirm` is called
   /// last before anything is stored.
   ///
-  /// - Throws: `alreadyFetched` if a device has fetched it.
+  /// - Throws: `alreadyFetched` if a device has fetched it, `conflict` if another has taken its place.
   package func amend(
     _ old: StoredNotification, as draft: Draft, isFromDevice: Bool = false,
     using assets: UsableAssets, confirm: @Sendable () async throws -> Void = {}
@@ -91,8 +91,10 @@ package struct Publisher: Sendable {
     new.isFromDevice = isFromDevice
     try await confirm()
     guard let amended = try await store.notifications.amend(old.id, with: new) else {
-      throw ServiceError(
-        .alreadyFetched, "A device has already fetched it; send another notification.")
+      let later = try await store.notifications.notification(old.id)?.replacedBy
+      throw later.map {
+        ServiceError(.conflict, "Notification \($0) has taken its place; change that one.")
+      } ?? ServiceError(.alreadyFetched, "A device has already fetched it; send another one.")
     }
     return amended
   }

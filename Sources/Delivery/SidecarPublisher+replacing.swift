@@ -19,7 +19,7 @@ extension SidecarPublisher {
   private static let named = 10
 
   /// What a file was published as last with the same sidecar and by the same sender; nil if the notification has
-  /// expired, or has been changed since by other means.
+  /// expired, another has taken its place, or it has been changed since by other means.
   func earlier(
     of file: PublishedFile, sender: UserID
   ) async throws(ServiceError) -> Earlier? {
@@ -29,7 +29,8 @@ extension SidecarPublisher {
         let publication = try await notifications.publication(
           ofFile: file.path, in: file.folder), publication.sidecar == file.sidecar,
         let notification = try await notifications.notification(publication.notification),
-        notification.sender == sender, notification.blob?.digest == publication.content
+        notification.replacedBy == nil, notification.sender == sender,
+        notification.blob?.digest == publication.content
       else { return nil }
       return Earlier(notification: notification, publication: publication)
     }

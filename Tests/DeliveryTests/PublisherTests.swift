@@ -217,6 +217,20 @@ import Waiting
     #expect(error?.code == .alreadyFetched)
   }
 
+  @Test func `what another has taken the place of cannot be changed`() async throws {
+    let delivery = try await DeliveryFixture()
+    var draft = try delivery.draft()
+    draft.message.replaces = "parcel"
+    let first = try await delivery.publish(draft).notification
+    _ = try await delivery.publish(draft)
+    let body = Array(#"{"message":"Changed"}"#.utf8)
+    let change = try Draft(first, changedBy: body, allowing: [], now: delivery.clock.date)
+    let error = await #expect(throws: ServiceError.self) {
+      _ = try await delivery.publisher.amend(first, as: change, using: .all)
+    }
+    #expect(error?.code == .conflict && error?.reason.contains("Notification 1 has") == true)
+  }
+
   @Test func `a changed message keeps the file that was pinned`() async throws {
     let delivery = try await DeliveryFixture()
     try delivery.scratch.write("\0one", to: "assets/file/a.bin")

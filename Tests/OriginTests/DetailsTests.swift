@@ -19,6 +19,29 @@ import Waiting
     details.objects(member).compactMap { $0["user"] as? String }
   }
 
+  @Test func `who was not sent the later notification is not told of it`() async throws {
+    try await TestServer.test { server in
+      try await server.addUser("bob", .publisher)
+      for recipients in [["device", "bob"], ["device"]] {
+        let names = recipients.map { #""username:\#($0)""# }.joined(separator: ",")
+        let created = try await server.execute(
+          "POST", "/api/notifications", as: "publisher",
+          body: #"{"message":"Parcel","replaces":"parcel","to":[\#(names)]}"#)
+        #expect(created.status == 201)
+      }
+      func replacedBy(_ user: String) async throws -> Int? {
+        try await server.execute("GET", "/api/notifications/0/details", as: user)
+          .json["replacedBy"] as? Int
+      }
+      for (user, later) in [("publisher", 1), ("device", 1), ("bob", nil)] {
+        #expect(try await replacedBy(user) == later)
+      }
+      let inbox = try await server.execute("GET", "/api/notifications", as: "bob")
+      #expect(inbox.objects("notifications").map { $0["id"] as? Int } == [0])
+      #expect(!inbox.text.contains("replacedBy"))
+    }
+  }
+
   @Test func `a recipient sees its own receipt, the sender and an admin see all`() async throws {
     try await TestServer.test(prepare: { try $1.installNote() }) { server in
       try await server.addUser("bob", .publisher)

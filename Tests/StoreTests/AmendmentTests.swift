@@ -73,6 +73,71 @@ import Testing
     #expect(try await store.notifications.notification(second)?.replacedBy == third)
   }
 
+  @Test func `it does so for those it is sent to, and others keep the earlier one`() async throws {
+    let store = try scratch.open()
+    func create(_ users: [UserID], about subject: String? = "parcel") async throws -> Int {
+      var new = NotificationInsert.any(to: users)
+      (new.sender, new.replaces) = (shop, subject)
+      for user in users {
+        let target = PushInsert.Target.audience("\(user.rawValue)", user: user)
+        new.pushes.append(PushInsert(lane: "azure", target: target, kind: "alert"))
+      }
+      return try await store.notifications.create(new).notification.id
+    }
+    func inboxes() async throws -> [[Int]] {
+      var ids: [[Int]] = []
+      for user in [alice, bob] {
+        let inbox = try await store.notifications.inbox(of: user, limit: 9).map(\.notification)
+        #expect(inbox.allSatisfy { $0.replacedBy == nil })
+        #expect(try await store.notifications.unreadCount(of: user) == inbox.count)
+        ids.append(inbox.map(\.id))
+      }
+      let counts = try await store.notifications.unreadCounts(of: [alice, bob])
+      #expect(ids.map(\.count) == [alice, bob].map { counts[$0] ?? 0 })
+      return ids
+    }
+    func deliveries(_ id: Int) async throws -> [JobState] {
+      try await store.outbox.deliveries(of: id).map(\.state)
+    }
+    let first = try await create([alice, bob])
+    let other = try await create([bob], about: "bill")
+    let second = try await create([alice])
+    #expect(try await inboxes() == [[second], [other, first]])
+    #expect(try await deliveries(first) == [.cancelled, .queued])
+    #expect(try await store.notifications.notification(first)?.replacedBy == second)
+
+    // Whose turn comes later, also when the one between has gone.
+    #expect(try await store.notifications.withdraw(second))
+    _ = try await store.tables.removeExpiredNotifications(withdrawnBefore: scratch.now)
+    #expect(try await inboxes() == [[], [other, first]])
+    let third = try await create([bob])
+    #expect(try await inboxes() == [[], [third, other]])
+    #expect(try await deliveries(first) == [.cancelled, .cancelled])
+    let fourth = try await create([alice, bob])
+    #expect(try await inboxes() == [[fourth], [fourth, other]])
+    #expect(try await deliveries(third) == [.cancelled])
+
+    // What a recipient keeps is withdrawn as any other.
+    let fifth = try await create([alice])
+    #expect(try await deliveries(fourth) == [.cancelled, .queued])
+    #expect(try await store.notifications.withdraw(fourth))
+    #expect(try await deliveries(fourth) == [.cancelled, .cancelled])
+    #expect(try await inboxes() == [[fifth], [other]])
+  }
+
+  @Test func `one whose place another has taken is not changed any more`() async throws {
+    let store = try scratch.open()
+    var old = new("first")
+    (old.sender, old.replaces) = (shop, "parcel")
+    let first = try await store.notifications.create(old).notification.id
+    old.message = "second"
+    _ = try await store.notifications.create(old)
+    old.message = "changed"
+    #expect(try await store.notifications.amend(first, with: old) == nil)
+    #expect(try await store.notifications.notification(first)?.message == "first")
+    #expect(try await store.outbox.deliveries(of: first).map(\.state) == [.cancelled])
+  }
+
   @Test func `an amendment that comes again, because its answer was lost, pushes once`()
     async throws
   {

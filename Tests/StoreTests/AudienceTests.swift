@@ -103,6 +103,27 @@ import Testing
     #expect(try await events(store, of: last) == 1)
   }
 
+  @Test func `another takes its place for those it is sent to, though not all were written`()
+    async throws
+  {
+    let (store, users) = try await open()
+    var earlier = new(to: users)
+    (earlier.sender, earlier.replaces) = (users[0], "parcel")
+    let first = try await store.notifications.create(earlier).notification.id
+    var later = new(to: Array(users.dropLast()))
+    (later.sender, later.replaces) = (users[0], "parcel")
+    let second = try await store.notifications.create(later).notification.id
+    try await writeAll(store)
+    func inbox(_ user: UserID) async throws -> [Int] {
+      try await store.notifications.inbox(of: user, limit: 9).map(\.notification.id)
+    }
+    for user in [users[0], users[700]] { #expect(try await inbox(user) == [second]) }
+    #expect(try await inbox(users[Self.size - 1]) == [first])
+    #expect(
+      try await store.outbox.deliveries(of: first).filter { $0.state == .queued }.count == 1)
+    #expect(try await store.outbox.deliveries(of: second).count == Self.size - 1)
+  }
+
   @Test func `what is not written is withdrawn with the notification`() async throws {
     let (store, users) = try await open()
     _ = try await store.notifications.create(new(to: users))

@@ -41,6 +41,12 @@ struct NotificationDetails: Sendable {
     }
     var details = RichNotification(
       notification, saying: said, isRead: own.first?.read != nil)
+    if !seesAll, let later = notification.replacedBy,
+      try await store.notifications.receipts(of: later, users: [caller.id]).isEmpty
+    {
+      // It was sent to others.
+      details.replacedBy = nil
+    }
     let shown =
       seesAll
       ? try await store.notifications.receipts(of: id, in: nil, after: 0, limit: Self.listed) : own

@@ -220,6 +220,11 @@ enum PostgresSchema {
     ALTER TABLE event ADD COLUMN interaction bigint REFERENCES interaction ON DELETE CASCADE;
     CREATE INDEX event_of_interaction ON event(interaction) WHERE interaction IS NOT NULL;
     """,
+    """
+    -- That a recipient keeps a notification whose place another has taken for others.
+    ALTER TABLE recipient ADD COLUMN kept bigint;
+    CREATE INDEX recipient_kept ON recipient(user_id, notification) WHERE kept IS NOT NULL;
+    """,
   ]
 
   /// The tables of ``version``.
@@ -316,14 +321,17 @@ enum PostgresSchema {
       first_opened bigint
     ) WITH (fillfactor = 70);
 
+    -- kept: not null if another has taken its place for others only.
     CREATE TABLE recipient(
       user_id bigint NOT NULL,
       notification bigint NOT NULL REFERENCES notification ON DELETE CASCADE,
       sent bigint, fetched bigint, read bigint, displayed bigint, opened bigint, dismissed bigint,
+      kept bigint,
       PRIMARY KEY (user_id, notification)
     );
     CREATE INDEX recipient_by_progress ON recipient(notification, (\(progress)), user_id);
     CREATE INDEX unread ON recipient(user_id, notification) WHERE read IS NULL;
+    CREATE INDEX recipient_kept ON recipient(user_id, notification) WHERE kept IS NOT NULL;
     -- What placeholders of a notification stand for, by recipient; of those who are no recipients yet in the parts.
     CREATE TABLE recipient_values(
       notification bigint NOT NULL REFERENCES notification ON DELETE CASCADE,

@@ -6,7 +6,9 @@ extension PostgresTables {
   ) async throws -> (notification: StoredNotification, isNew: Bool) {
     let (now, blobs) = (now(), blobs)
     let recipients = Set(new.recipients).sorted()
-    return try await database.write(newNotifications: 1) { transaction in
+    let created: (notification: StoredNotification, isNew: Bool)?
+    created = try await database.write(newNotifications: 1) { transaction in
+      guard let replaced = try transaction.replaced(by: new) else { return nil }
       try transaction.requireRenewed(new.blob?.digest, in: blobs)
       let id = try transaction.newNotificationID()
       if let key = new.idempotencyKey,
@@ -17,11 +19,14 @@ extension PostgresTables {
       if let user = new.device { try transaction.countOwnNotification(of: user, at: now) }
       let notification = StoredNotification(new, id: id, created: now)
       transaction.insert(notification, recipients: recipients.count)
-      try transaction.replaceEarlier(new, by: id, at: now)
+      try transaction.takePlace(of: replaced, by: new, id, for: recipients, at: now)
       try transaction.announce(new, to: recipients, as: notification, at: now)
       try transaction.record(new, as: id, at: now)
       return (notification, true)
     }
+    if let created { return created }
+    try await completeAudiences(replacedBy: new)
+    return try await create(new)
   }
 }
 

@@ -137,8 +137,9 @@ extension EngineTables {
         ORDER BY recipient.notification DESC LIMIT $4
         """, user, before ?? .max, now, max(0, limit)
       ) { row in
-        InboxEntry(
-          notification: try StoredNotification(&row), isRead: try row.next())
+        var notification = try StoredNotification(&row)
+        notification.replacedBy = nil
+        return InboxEntry(notification: notification, isRead: try row.next())
       }
     }
   }

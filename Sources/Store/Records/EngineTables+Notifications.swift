@@ -79,8 +79,8 @@ extension Queryable {
 }
 
 extension Changing {
-  /// Nil if the notification has expired, or has other content than `content`; without that, also if a recipient has
-  /// fetched it.
+  /// Nil if the notification has expired, another has taken its place, or it has other content than `content`; without
+  /// that, also if a recipient has fetched it.
   fileprivate func update(
     _ id: Int, with new: NotificationInsert, replacing content: Digest?, at now: Date
   ) throws -> StoredNotification? {
@@ -102,7 +102,7 @@ extension Changing {
         held = CASE WHEN not_before = $8 THEN held END, not_before = $8, expires = $9, form = $10,
         members = $14,
         replaced = CASE WHEN \(Self.isFetched) THEN $12 ELSE replaced END
-      WHERE id = $11 AND (expires IS NULL OR expires > $12)
+      WHERE id = $11 AND (expires IS NULL OR expires > $12) AND replaced_by IS NULL
         AND (blob = $13 OR CAST($13 AS text) IS NULL AND NOT \(Self.isFetched))
       RETURNING \(StoredNotification.columns)
       """, new.message, new.richType, new.payload, new.details, new.blob?.digest, new.blob?.size,
@@ -114,34 +114,114 @@ extension Changing {
     "EXISTS (SELECT 1 FROM recipient WHERE recipient.notification = id AND fetched IS NOT NULL)"
   }
 
-  /// Cancels what was not sent of a notification.
-  fileprivate func cancelUnsent(_ notification: Int, at now: Date) throws {
+  /// Cancels what was not sent of a notification; to those who keep it only if `whoeverKeepsIt`.
+  fileprivate func cancelUnsent(
+    _ notification: Int, whoeverKeepsIt: Bool = true, at now: Date
+  ) throws {
     try updateJobs(
       from: .queued, to: .cancelled,
       """
       UPDATE job SET state = 'cancelled', updated = $1
       WHERE state = 'queued' AND push IN (SELECT id FROM push WHERE notification = $2)
-      """, now, notification)
+        AND ($3 = 1 OR NOT EXISTS (
+          SELECT 1 FROM recipient
+          WHERE recipient.user_id = job.user_id AND recipient.notification = $2
+            AND kept IS NOT NULL))
+      """, now, notification, whoeverKeepsIt ? 1 : 0)
     try send("DELETE FROM held_event WHERE notification = $1", notification)
     try send("DELETE FROM audience_part WHERE notification = $1", notification)
   }
 }
 
-extension Changing {
-  /// Lets a new notification take the place of its sender's earlier ones that are about the same.
-  func replaceEarlier(_ new: NotificationInsert, by id: Int, at now: Date) throws {
-    guard let subject = new.replaces, let sender = new.sender else { return }
-    try waitForOthers("replaces \(sender.rawValue) \(subject)")
-    let earlier: [Int] = try column(
+extension EngineTables {
+  /// Writes what remains of the audiences of those whose place a new notification takes.
+  func completeAudiences(replacedBy new: NotificationInsert) async throws {
+    for id in try await database.read({ try $0.current(about: new) }) {
+      try await completeAudience(of: id)
+    }
+  }
+}
+
+extension Queryable {
+  /// The sender's notifications whose place a new one takes.
+  fileprivate func current(about new: NotificationInsert) throws -> [Int] {
+    guard let subject = new.replaces, let sender = new.sender else { return [] }
+    return try column(
       """
-      SELECT id FROM notification
-      WHERE sender = $1 AND replaces = $2 AND replaced_by IS NULL AND id <> $3
-      """, sender, subject, id)
+      SELECT id FROM notification WHERE sender = $1 AND replaces = $2 AND replaced_by IS NULL
+      """, sender, subject)
+  }
+}
+
+extension Changing {
+  /// The sender's notifications whose place a new one takes; nil while an audience of theirs is still to be written,
+  /// some of whom may keep it.
+  func replaced(by new: NotificationInsert) throws -> [Int]? {
+    guard let subject = new.replaces, let sender = new.sender else { return [] }
+    try waitForOthers("replaces \(sender.rawValue) \(subject)")
+    let earlier = try current(about: new)
+    let isPending = try value(
+      "SELECT EXISTS (SELECT 1 FROM audience_part WHERE notification \(isIn("$1")))", earlier,
+      as: Bool.self)
+    return isPending == true ? nil : earlier
+  }
+
+  /// Lets a new notification take the place of earlier ones that are about the same, for its `recipients`: who is sent
+  /// only an earlier one keeps it, and is still pushed it.
+  func takePlace(
+    of earlier: [Int], by new: NotificationInsert, _ id: Int, for recipients: [UserID],
+    at now: Date
+  ) throws {
+    guard new.replaces != nil else { return }
     for earlier in earlier {
-      try cancelUnsent(earlier, at: now)
+      let remaining = Set(try self.recipients(of: earlier)).subtracting(recipients).sorted()
+      for users in parts(of: remaining) {
+        try run(
+          "UPDATE recipient SET kept = 1 WHERE notification = $1 AND user_id \(isIn("$2"))",
+          earlier,
+          users)
+      }
+    }
+    let kept = try keptNoLonger(new, by: recipients)
+    for earlier in earlier {
       try send("UPDATE notification SET replaced_by = $1 WHERE id = $2", id, earlier)
+    }
+    for earlier in Set(earlier).union(kept).sorted() {
+      try cancelUnsent(earlier, whoeverKeepsIt: false, at: now)
       effects.add(.change(earlier))
     }
+  }
+
+  /// Takes from `users` what they have kept of those about the same; returns which these were.
+  private func keptNoLonger(_ new: NotificationInsert, by users: [UserID]) throws -> Set<Int> {
+    let isAnyKept = try value(
+      "SELECT EXISTS (SELECT 1 FROM recipient WHERE kept IS NOT NULL)", as: Bool.self)
+    guard isAnyKept == true else { return [] }
+    var all: Set<Int> = []
+    for users in parts(of: users) {
+      // CROSS JOIN begins with the users, of whom few keep anything.
+      let kept: [Int] = try column(
+        """
+        SELECT DISTINCT notification.id
+        FROM recipient CROSS JOIN notification
+        WHERE notification.id = recipient.notification AND kept IS NOT NULL
+          AND user_id \(isIn("$1")) AND sender = $2 AND replaces = $3 AND replaced_by IS NOT NULL
+        """, users, new.sender, new.replaces)
+      for id in kept {
+        try run(
+          """
+          UPDATE recipient SET kept = NULL
+          WHERE notification = $1 AND kept IS NOT NULL AND user_id \(isIn("$2"))
+          """, id, users)
+      }
+      all.formUnion(kept)
+    }
+    return all
+  }
+
+  /// As many users as a statement changes at once.
+  private func parts(of users: [UserID]) -> [[UserID]] {
+    stride(from: 0, to: users.count, by: 10_000).map { Array(users[$0...].prefix(10_000)) }
   }
 }
 
@@ -170,8 +250,10 @@ extension StoredNotification {
     "(expires IS NULL OR expires > \(time)) AND (not_before IS NULL OR not_before <= \(time))"
   }
 
-  /// The condition that an inbox has it at the time in the parameter `time`.
-  static func isListed(_ time: String) -> String { isVisible(time) + " AND replaced_by IS NULL" }
+  /// The condition that the inbox of the user of the row of `recipient` has it at the time in the parameter `time`.
+  static func isListed(_ time: String) -> String {
+    isVisible(time) + " AND (replaced_by IS NULL OR kept IS NOT NULL)"
+  }
 
   /// The columns of a new row, their types in PostgreSQL, and their values.
   static let written:

@@ -55,7 +55,7 @@ struct MigratedTable: Sendable {
         + "first_sent first_fetched first_read first_displayed first_opened"),
     MigratedTable(
       "recipient", key: "user_id", "notification",
-      columns: "user_id notification sent fetched read displayed opened dismissed"),
+      columns: "user_id notification sent fetched read displayed opened dismissed kept"),
     MigratedTable(
       "recipient_values", key: "notification", "user_id", columns: "notification user_id data"),
     MigratedTable(

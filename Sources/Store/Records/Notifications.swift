@@ -103,8 +103,8 @@ package struct StoredNotification: Sendable, Equatable {
   let audience: StringList
   /// What it is about, if it takes the place of its sender's earlier ones that are about the same.
   package let replaces: String?
-  /// The one that has taken its place, or nil.
-  package let replacedBy: Int?
+  /// The one that has taken its place, or nil; in an inbox always nil.
+  package internal(set) var replacedBy: Int?
 
   /// The audience as the publisher wrote it.
   package var to: [String] { audience.items }
@@ -138,7 +138,8 @@ package protocol Notifications: Sendable {
 
   /// Creates a notification with its recipients, push events and jobs, all of it or nothing.
   ///
-  /// The sender's earlier ones with the same `replaces` leave the inboxes, and what was not sent of them is cancelled.
+  /// For its recipients it takes the place of the sender's earlier ones with the same `replaces`: these leave their
+  /// inboxes, and what was not sent of them is cancelled. Others keep them.
   ///
   /// Those of a large audience are written by ``writeNextParts(within:)``. Until then its users count as recipients
   /// when they fetch the notification or mark it read.
@@ -151,8 +152,8 @@ package protocol Notifications: Sendable {
   func create(
     _ new: NotificationInsert
   ) async throws -> (notification: StoredNotification, isNew: Bool)
-  /// Replaces the content of a notification that nobody has fetched yet; nil if it has expired
-  /// or was fetched.
+  /// Replaces the content of a notification that nobody has fetched yet; nil if it has expired, was fetched, or
+  /// another has taken its place.
   ///
   /// Id, recipients and creation time stay. A change by a device counts as a notification: throws `exhausted` like
   /// ``create(_:)``. Unsent pushes are cancelled; the pushes of `new` replace

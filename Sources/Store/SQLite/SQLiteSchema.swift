@@ -209,6 +209,11 @@ enum SQLiteSchema {
     ALTER TABLE event ADD COLUMN interaction INTEGER REFERENCES interaction ON DELETE CASCADE;
     CREATE INDEX event_of_interaction ON event(interaction) WHERE interaction IS NOT NULL;
     """,
+    """
+    -- That a recipient keeps a notification whose place another has taken for others.
+    ALTER TABLE recipient ADD COLUMN kept INTEGER;
+    CREATE INDEX recipient_kept ON recipient(user_id, notification) WHERE kept IS NOT NULL;
+    """,
   ]
 
   /// The tables of ``version``.
@@ -297,11 +302,13 @@ enum SQLiteSchema {
       first_opened INTEGER
     ) STRICT;
 
-    -- progress: how far the notification has come with the recipient, from 0 (queued) to 5 (read).
+    -- progress: how far the notification has come with the recipient, from 0 (queued) to 5 (read). kept: not null if
+    -- another has taken its place for others only.
     CREATE TABLE recipient(
       user_id INTEGER NOT NULL,
       notification INTEGER NOT NULL REFERENCES notification ON DELETE CASCADE,
       fetched INTEGER, read INTEGER, sent INTEGER, displayed INTEGER, opened INTEGER, dismissed INTEGER,
+      kept INTEGER,
       progress INTEGER AS (
         CASE WHEN read IS NOT NULL THEN 5 WHEN opened IS NOT NULL THEN 4 WHEN fetched IS NOT NULL THEN 3
           WHEN displayed IS NOT NULL THEN 2 WHEN sent IS NOT NULL THEN 1 ELSE 0 END
@@ -310,6 +317,7 @@ enum SQLiteSchema {
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX recipient_by_progress ON recipient(notification, progress, user_id);
     CREATE INDEX unread ON recipient(user_id, notification) WHERE read IS NULL;
+    CREATE INDEX recipient_kept ON recipient(user_id, notification) WHERE kept IS NOT NULL;
     -- What placeholders of a notification stand for, by recipient; of those who are no recipients yet in the parts.
     CREATE TABLE recipient_values(
       notification INTEGER NOT NULL REFERENCES notification ON DELETE CASCADE,

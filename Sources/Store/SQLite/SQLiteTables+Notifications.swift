@@ -9,23 +9,28 @@ extension SQLiteTables {
     let isOrdered = zip(new.recipients, new.recipients.dropFirst()).allSatisfy { $0 < $1 }
     let recipients = isOrdered ? new.recipients : Set(new.recipients).sorted()
     let audience = AudienceParts(recipients, new.pushes, values: new.values)
-    return try await database.write { connection in
+    let created: (notification: StoredNotification, isNew: Bool)? = try await database.write {
+      connection in
       if let key = new.idempotencyKey,
         let earlier = try connection.notification(for: key, sender: new.sender)
       {
         return (earlier, false)
       }
+      guard let replaced = try connection.replaced(by: new) else { return nil }
       try connection.requireRenewed(new.blob?.digest, in: blobs)
       if let user = new.device { try connection.countOwnNotification(of: user, at: now) }
       let notification = try connection.insert(new, created: now)
       try connection.run(
         "INSERT INTO notification_count(notification, recipients) VALUES ($1, $2)", notification.id,
         recipients.count)
-      try connection.replaceEarlier(new, by: notification.id, at: now)
+      try connection.takePlace(of: replaced, by: new, notification.id, for: recipients, at: now)
       try connection.announce(new, to: audience, as: notification.id, at: now)
       try connection.record(new, as: notification.id, at: now)
       return (notification, true)
     }
+    if let created { return created }
+    try await completeAudiences(replacedBy: new)
+    return try await create(new)
   }
 }
 
