@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -ec
 .DEFAULT_GOAL := help
 .ONESHELL:
-.PHONY: help deps swift serve build tools tests test test-system test-all check lint warnings docs pictures bench soak fuzz install copy deb image clean
+.PHONY: help deps swift serve build earlier tools tests test test-system test-all check lint warnings docs pictures bench soak fuzz install copy deb image clean
 
 # What the build needs; what the tests run; what the benchmarks compare with.
 BUILD_PACKAGES := libsqlite3-dev libpng-dev libjpeg-dev liblcms2-dev \
@@ -153,8 +153,25 @@ bench: build $(BENCH_TOOLS)/ready ## how fast it is, beside its peers on the sam
 	done
 	[ -z "$$missed" ] || { echo "missed a target:$$missed"; exit 1; }
 
+# The last release (0.2.0), from which the chaos soaks upgrade, built from the history of this repository.
+EARLIER_COMMIT := 7920ddddb413280e9bddbcac1a964651d1606a9a
+EARLIER := .build/earlier-$(EARLIER_COMMIT)
+
+earlier: deps swift
+	[ ! -e $(EARLIER)/ready ] || exit 0
+	git cat-file -e $(EARLIER_COMMIT)^{commit} 2>/dev/null || {
+	  echo "The history of this repository has no commit $(EARLIER_COMMIT): the soaks do without an upgrade." >&2
+	  exit 0
+	}
+	rm -rf $(EARLIER)
+	mkdir -p $(EARLIER)
+	git archive $(EARLIER_COMMIT) | tar -x -C $(EARLIER)
+	$(MAKE) -C $(EARLIER) build
+	touch $(EARLIER)/ready
+
 # On a disk: what is in memory is not as it is used.
-soak: tests deb ## the long proofs, with the program as it is used: chaos, herds, thousands of files (3 hours; ONLY="Chaos")
+soak: tests deb earlier ## the long proofs, with the program as it is used: chaos, herds, thousands of files (3 hours; ONLY="Chaos")
+	[ ! -e $(EARLIER)/ready ] || export RICHPUSH_EARLIER_PROGRAMS=$$PWD/$(EARLIER)/.build/release
 	RICHPUSH_SOAK=1 RICHPUSH_PROGRAMS=$$PWD/$(RELEASE) TMPDIR=$${TMPDIR:-/var/tmp} Tests/run.py --follow --workers 1 \
 	  --limit 4000 --log .build/soak.log --filter '($(subst $(space),|,$(or $(ONLY),.)))\w*SoakTests$$'
 

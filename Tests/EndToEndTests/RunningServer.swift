@@ -6,7 +6,7 @@ import Testing
 /// The real `richpush serve --demo` on a port of its own, with folders of its own.
 final class RunningServer: Sendable {
   let scratch: Scratch
-  private let state: Mutex<(child: Child, port: Int)>
+  private let state: Mutex<(child: Child, port: Int, programs: URL?)>
   /// Nobody else gets the port between the end of the server and its next start.
   private let reservedPort: ReservedPort
 
@@ -47,8 +47,6 @@ final class RunningServer: Sendable {
   private let environment: [String: String]
   /// The program that starts the server, with its arguments; empty where it is started as it is.
   private let wrapper: [String]
-  /// The folder of `richpush` and what it starts; nil for the one they were built in.
-  private let programs: URL?
   private static let asNobody =
     // Another user's process has to ask once more to end with its parent.
     ["/usr/bin/setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
@@ -59,34 +57,37 @@ final class RunningServer: Sendable {
     programs: URL?
   ) async throws {
     (self.scratch, self.flags, self.environment) = (scratch, flags, environment)
-    (self.wrapper, self.programs) = (wrapper, programs)
+    self.wrapper = wrapper
     reservedPort = try ReservedPort()
     let (child, port) = try await Self.start(
       scratch, flags: flags, environment: environment, wrapper: wrapper, programs: programs,
       port: reservedPort.number)
-    state = Mutex((child, port))
+    // The folder of `richpush` and what it starts; nil for the one they were built in.
+    state = Mutex((child, port, programs))
   }
 
   /// Sends the server a signal.
   func send(_ signal: Int32) { child.send(signal) }
 
-  /// Ends the server by a signal and starts it again on the same port and data, perhaps with other flags, and
-  /// after something that is done without it.
+  /// Ends the server by a signal and starts it again on the same port and data, perhaps with other flags or the
+  /// programs that were built, and after something that is done without it.
   ///
   /// - Returns: When the new one was started.
   @discardableResult
   func restart(
-    by signal: Int32, flags: [String]? = nil, after body: () async throws -> Void = {}
+    by signal: Int32, flags: [String]? = nil, isUpgrade: Bool = false,
+    after body: () async throws -> Void = {}
   ) async throws -> ContinuousClock.Instant {
     child.send(signal)
     let exitCode = await child.exitCode()
     #expect(exitCode == (signal == SIGTERM ? 0 : -signal), "\(log)")
     try await body()
     let begin = ContinuousClock.now
+    let programs = isUpgrade ? nil : state.withLock { $0.programs }
     let (child, port) = try await Self.start(
       scratch, flags: flags ?? self.flags, environment: environment, wrapper: wrapper,
       programs: programs, port: port)
-    state.withLock { $0 = (child, port) }
+    state.withLock { $0 = (child, port, programs) }
     return begin
   }
 

@@ -6,6 +6,10 @@ enum Soak {
   static let isLong = ProcessInfo.processInfo.environment["RICHPUSH_SOAK"] != nil
 
   static func amount(short: Int, long: Int) -> Int { isLong ? long : short }
+
+  /// The folder of the last release's programs, from which `make soak` upgrades; nil where there are none.
+  static let earlierPrograms = ProcessInfo.processInfo.environment["RICHPUSH_EARLIER_PROGRAMS"]
+    .map { URL(filePath: $0) }
 }
 
 /// Counts what a soak has done, and prints it every ten seconds of a long form.

@@ -22,7 +22,7 @@ struct Cluster: Sendable {
   /// Starts all of it, lends it to the body, and expects each node to end cleanly afterwards.
   static func lend(
     balancer program: Balancer.Program = .haproxy, flags: [String] = [],
-    environment: [String: String] = [:], isRelayed: Bool = false,
+    environment: [String: String] = [:], isRelayed: Bool = false, programs: URL? = nil,
     prepare: (Scratch) throws -> Void = { _ in }, to body: (Cluster) async throws -> Void
   ) async throws {
     let (database, objects) = (try PostgresServer(), try StandIn("object_store"))
@@ -48,7 +48,7 @@ struct Cluster: Sendable {
       let url = isRelayed ? relays[nodes.count].url : database.url
       let flags = flags + ["--database", url]
       try await RunningServer.lend(
-        flags: flags, environment: own.merging(environment) { $1 },
+        flags: flags, environment: own.merging(environment) { $1 }, programs: programs,
         prepare: { scratch in
           let assets = scratch.folder.appending(path: "assets")
           try FileManager.default.removeItem(at: assets)

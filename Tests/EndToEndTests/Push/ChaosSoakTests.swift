@@ -3,9 +3,12 @@ import RichPushClient
 import StandIns
 import Testing
 
-/// Push services that fail, stall and hang up, and a server that is killed: every push arrives.
+/// Push services that fail, stall and hang up, and a server that is killed, and upgraded in the middle: every push
+/// arrives.
 @Suite(.timeLimit(.minutes(60))) struct ChaosSoakTests {
-  private static let notifications = Soak.amount(short: 15, long: 10_000)
+  private static let notifications = Soak.amount(short: 42, long: 10_000)
+  /// Those that the last release has sent before the upgrade.
+  private static let earlier = Soak.amount(short: 26, long: 1000)
   private static let kills = Soak.amount(short: 2, long: 20)
   private static let publishers = 8
   /// Whom each lane has to reach: devices of alice's by their handles, and users whom only Azure knows.
@@ -15,7 +18,7 @@ import Testing
     "webpush": ["2A", "2B", "2C"], "fcm": ["3A", "3B", "3C"],
   ]
 
-  @Test func `every acknowledged push arrives at each device, over outages and kills`()
+  @Test func `what was acknowledged is what each device gets, over outages, kills and an upgrade`()
     async throws
   {
     let (webpush, fcm) = (try StandIn("webpush"), try StandIn("fcm"))
@@ -28,8 +31,8 @@ import Testing
     try await RunningServer.lend(
       flags: [
         "--demo", "--push", "apns,azure,fcm,webpush,webhook", "--push-allow",
-        "localhost:\(webpush.port)",
-      ], environment: services.environment
+        "localhost:\(webpush.port)", "--public-url", "https://push.example",
+      ], environment: services.environment, programs: Soak.earlierPrograms
     ) { server in
       let lanes = [
         "apns": services.apns, "azure": services.azure, "webhook": services.webhook,
@@ -56,57 +59,51 @@ import Testing
       for handle in Self.reached["fcm"] ?? [] {
         try await alice.register(handle: handle, platform: "fcm")
       }
+      var promises = ChaosPromises()
+      if Soak.earlierPrograms == nil {
+        print("chaos: no upgrade, since RICHPUSH_EARLIER_PROGRAMS names no programs")
+      } else {
+        promises = try await Self.publish(on: server, isEarlier: true)
+        try await server.restart(by: SIGKILL, isUpgrade: true)
+        let waiting = try await Self.count("state = 'queued'", server)
+        print("chaos: upgraded while \(waiting) pushes waited")
+      }
       let killer = Killer(server: server, kills: Self.kills, of: Self.notifications)
-      let acknowledged = try await Self.publish(on: server) { try await killer.hear(of: $0) }
+      promises.merge(
+        try await Self.publish(on: server, isEarlier: false) { try await killer.hear(of: $0) })
       try await Self.drain(server, killer)
-      #expect(acknowledged.count == Self.notifications)
       #expect(await killer.kills == Self.kills)
       for (name, service) in lanes {
-        try Self.check(try service.takenPushes(), against: acknowledged, of: name)
+        let faults = promises.faults(
+          in: try service.takenPushes(), of: name, to: Self.reached[name] ?? [])
+        #expect(faults.isEmpty, "\(faults.count) faults, such as \(faults.prefix(9))")
       }
       #expect(
         try await Self.count("owner IS NOT NULL OR state IN ('queued', 'failed')", server) == 0)
     }
   }
 
-  /// Creates them all, and changes every tenth; gives the last acknowledged message of each.
+  /// Sends them all, and does with each what its kind says.
   private static func publish(
-    on server: RunningServer, progress: @escaping @Sendable (Int) async throws -> Void
-  ) async throws -> [Int: String] {
-    try await withThrowingTaskGroup(of: [Int: String].self) { group in
+    on server: RunningServer, isEarlier: Bool,
+    progress: @escaping @Sendable (Int) async throws -> Void = { _ in }
+  ) async throws -> ChaosPromises {
+    try await withThrowingTaskGroup(of: ChaosPromises.self) { group in
+      let numbers = isEarlier ? 0..<earlier : earlier..<earlier + notifications
       for publisher in 0..<publishers {
         group.addTask {
-          var acknowledged: [Int: String] = [:]
-          for number in stride(from: publisher, to: notifications, by: publishers) {
-            var new = NewNotification(
-              "\(number)", richType: "img", payload: "logo.png",
-              to: .users(["alice", "bob", "carol", "dora"]))
-            (new.form, new.idempotencyKey) = (.alert, "\(number)")
-            let id = try await patiently { try await server.client("shop").create(new).id }
-            acknowledged[id] = new.message.text
-            if number.isMultiple(of: 10) {
-              acknowledged[id] = "\(number) changed"
-              _ = try await patiently {
-                try await server.client("shop").amend(id, Amendment(message: "\(number) changed"))
-              }
-            }
+          var promises = ChaosPromises()
+          for number in numbers where number % publishers == publisher {
+            var notification = ChaosNotification(number, isEarlier: isEarlier)
+            let isAcknowledged = try await notification.send(
+              by: server.client("shop"), to: ["alice", "bob", "carol", "dora"])
+            promises.add(notification, isAcknowledged: isAcknowledged)
             try await progress(1)
           }
-          return acknowledged
+          return promises
         }
       }
-      return try await group.reduce(into: [:]) { $0.merge($1) { $1 } }
-    }
-  }
-
-  /// Repeats what the server was not there to answer.
-  private static func patiently<Value>(_ body: () async throws -> Value) async throws -> Value {
-    while true {
-      do { return try await body() } catch let error as RichPushError
-        where [.unreachable, .unavailable].contains(error.code)
-      {
-        try await Task.sleep(for: .milliseconds(50))
-      }
+      return try await group.reduce(into: ChaosPromises()) { $0.merge($1) }
     }
   }
 
@@ -134,33 +131,6 @@ import Testing
     let database = server.scratch.folder.appending(path: "var/richpush.db").path
     let result = try await Child.run("/usr/bin/python3", ["-c", script, database, condition])
     return try #require(result.output.first.flatMap { Int($0) }, "\(result.errors)")
-  }
-}
-
-// MARK: - What arrived
-
-extension ChaosSoakTests {
-  /// Each device got the last message of each, under one id each, and never an older one after it.
-  private static func check(
-    _ deliveries: [TakenPush], against acknowledged: [Int: String], of lane: String
-  ) throws {
-    var last: [String: String] = [:]
-    var ids: [String: Set<String>] = [:]
-    for delivery in deliveries {
-      let key = "\(delivery.device) \(delivery.notification)"
-      last[key] = delivery.message
-      ids["\(key) \(delivery.message)", default: []].insert(delivery.id)
-    }
-    var wrong: [String] = []
-    for (id, message) in acknowledged {
-      for handle in reached[lane] ?? [] where last["\(handle) \(id)"] != message {
-        wrong.append("\(handle) \(id): \(last["\(handle) \(id)"] ?? "nothing") for \(message)")
-      }
-    }
-    #expect(wrong.isEmpty, "\(lane): \(wrong.count) wrong, such as \(wrong.prefix(5))")
-    #expect(ids.values.allSatisfy { $0.count == 1 }, "\(lane) repeats under another id")
-    let repeated = deliveries.count - ids.count
-    print("chaos: \(lane) took \(deliveries.count) pushes, \(repeated) of them again")
   }
 }
 

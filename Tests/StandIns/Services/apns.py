@@ -11,7 +11,7 @@ Standard input: one command per line:
   {"do": "key", "pem": "…"}            replaces the team's key
   {"do": "chaos", "rate": 0.1, "seed": 1, "without": [act or reason, …]}
                                        makes that share of all calls fail, in every way but those
-  {"do": "delivered"}                  answers with [id, device token, text] of every push taken
+  {"do": "delivered"}                  answers with [id, device token, text, time] of every push taken
   {"do": "requests"}                   answers with everything that came since the last time
   {"do": "release"}                    answers what is held, and holds nothing any more
 A step: {"status": 410, "reason": "Unregistered", "timestamp": ms, "delay": seconds, "isHeld": true,
@@ -289,7 +289,7 @@ class Connection(asyncio.Protocol):
             return asyncio.ensure_future(self.pour(stream, step["raw"].encode(), step.get("times", 1)))
         if step["status"] == 200:
             self.service.delivered.append(
-                [headers["apns-id"], headers[":path"].rsplit("/", 1)[1], request["body"]])
+                [headers["apns-id"], headers[":path"].rsplit("/", 1)[1], request["body"], str(time.time())])
             return self.h2.send_headers(stream, fields, end_stream=True)
         body = {"reason": step["reason"]}
         if "timestamp" in step:

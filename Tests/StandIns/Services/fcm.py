@@ -192,7 +192,8 @@ class FCMHandler(service.Handler):
 
         def delivered():
             with fcm.lock:
-                fcm.delivered.append([message.get("data", {}).get("richId", ""), token, json.dumps(message)])
+                fcm.delivered.append(
+                    [message.get("data", {}).get("richId", ""), token, json.dumps(message), str(time.time())])
 
         return self.completed(step), None if request.get("validateOnly") else delivered
 

@@ -147,7 +147,8 @@ class HubHandler(service.Handler):
 
         def delivered():
             with hub.lock:
-                hub.delivered.append([self.headers["Webhook-Id"] or "", name, body.decode()])
+                hub.delivered.append(
+                    [self.headers["Webhook-Id"] or "", name, body.decode(), str(time.time())])
 
         return step, delivered
 

@@ -127,7 +127,7 @@ class PushHandler(service.Handler):
 
         def delivered():
             with push.lock:
-                push.delivered.append([self.headers.get("Topic", ""), name, text])
+                push.delivered.append([self.headers.get("Topic", ""), name, text, str(time.time())])
 
         return step, delivered
 
