@@ -14,7 +14,7 @@ const { faults: words } = texts.compose;
 export function amend(path, details, done) {
   const isScheduled = details.state === "scheduled";
   const message = h("textarea", { rows: 4, value: details.message });
-  const said = messageFields(() => {});
+  const said = messageFields(() => {}, ["replaces"]);
   said.kept = enteredMessage(details);
   const content = h("output");
   const media = ({ richType, payload }) => ({ richType, payload });

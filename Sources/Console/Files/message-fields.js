@@ -6,18 +6,18 @@ import { memberLabel, texts } from "./texts.js";
 
 const t = texts.message;
 /** The members that are a line of text, or one of several words. */
-const lines = ["title", "subtitle", "link", "importance", "alt", "lockScreen", "thread", "icon", "colour", "channel", "category", "relevance", "label"];
+const lines = ["title", "subtitle", "link", "importance", "alt", "lockScreen", "thread", "replaces", "icon", "colour", "channel", "category", "relevance", "label"];
 /** The members that are an object, entered as JSON. */
 const objects = ["data", "variables", "apns", "fcm", "webpush"];
 
-/** The fields; `changed` is called when something was entered. */
-export function messageFields(changed) {
+/** The fields, without `fixed`, which cannot be changed; `changed` is called when something was entered. */
+export function messageFields(changed, fixed = []) {
   const input = (name, properties = {}) => h("input", { type: "text", placeholder: t.placeholders[name] ?? "", ...properties, on: { input: changed } });
   const select = (choices, on = changed) => h("select", { on: { change: on } }, Object.keys(choices).map((value) => h("option", { value }, choices[value])));
   const controls = {
     title: input("title"), subtitle: input("subtitle"), link: input("link", { inputMode: "url", spellcheck: false }),
     sound: select(t.sounds, () => { showSound(); changed(); }), importance: select(t.importances),
-    alt: h("textarea", { rows: 2, on: { input: changed } }), lockScreen: select(t.lockScreens), thread: input("thread"),
+    alt: h("textarea", { rows: 2, on: { input: changed } }), lockScreen: select(t.lockScreens), thread: input("thread"), replaces: input("replaces"),
     icon: input("icon", { inputMode: "url", spellcheck: false }), colour: input("colour"), channel: input("channel"), category: input("category"),
     relevance: h("input", { type: "number", min: 0, max: 1, step: "any", on: { input: changed } }), label: input("label"),
     ...Object.fromEntries(objects.map((name) => [name, h("textarea", { rows: 3, spellcheck: false, placeholder: t.placeholders[name] ?? "", on: { input: changed } })])),
@@ -32,7 +32,8 @@ export function messageFields(changed) {
     return h("div", { class: "field" }, h("label", {}, memberLabel(name), control), more, words, hint);
   };
 
-  const moreNames = ["alt", "lockScreen", "thread", "icon", "colour", "channel", "category", "relevance", "label", ...objects];
+  const moreNames = ["alt", "lockScreen", "thread", "replaces", "icon", "colour", "channel", "category", "relevance", "label", ...objects]
+    .filter((name) => !fixed.includes(name));
   const more = h("details", {}, h("summary", {}, t.more), h("div", { class: "more" }, moreNames.map((name) => element(name))));
 
   // A critical sound is not offered, as only an admin may send it; a notification may have it all the same.

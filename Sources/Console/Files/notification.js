@@ -7,6 +7,7 @@ import { number, time } from "./format.js";
 import { listen } from "./live.js";
 import { recipients } from "./sent.js";
 import { pagedTable } from "./paged-table.js";
+import { advice } from "./previews.js";
 import { factsList, saidRows, unshown } from "./said.js";
 import { showUntilLoaded } from "./thumb-hash.js";
 import { confirmed, Screen, state } from "./screen.js";
@@ -51,9 +52,10 @@ class Notification extends Screen {
     this.frame(details.title ?? (details.message || texts.sent.noMessage), [release, again, this.amendButton, !this.hasEnded && withdraw],
       details.held && h("p", { class: "problem" }, t.held),
       this.hasEnded && h("p", { class: "ended" }, state(details.state), " ", t.ended[details.state]),
+      this.isReplaced && h("p", { class: "ended" }, h("a", { href: `#sent/${details.replacedBy}` }, t.replacedBy(details.replacedBy))),
       h("div", { class: "panel" }, this.bar, this.tiles, this.amendHint),
       h("div", { class: "columns" },
-        h("section", { class: "panel" }, h("h2", {}, t.about), facts(details)),
+        h("section", { class: "panel" }, h("h2", {}, t.about), facts(details), advice({ title: details.title, body: details.message })),
         h("section", { class: "panel" }, h("h2", {}, t.timeline), this.timeline)),
       this.interactions && h("section", { class: "line-up" }, h("div", { class: "head" }, h("h2", {}, t.interactions)), this.interactions),
       h("section", { class: "line-up" },
@@ -72,10 +74,14 @@ class Notification extends Screen {
     return ["withdrawn", "expired"].includes(this.details.state);
   }
 
+  get isReplaced() {
+    return this.details.replacedBy !== undefined;
+  }
+
   /** What can still be changed is offered; why not is said. */
   progress(counts) {
     const wasFetched = counts.fetched > 0 || counts.read > 0;
-    this.amendButton.hidden = this.hasEnded || wasFetched;
+    this.amendButton.hidden = this.hasEnded || wasFetched || this.isReplaced;
     this.amendHint.hidden = this.hasEnded || !wasFetched;
     const { richType, actions } = this.details;
     const seen = richType ? ["fetched"] : ["displayed", "opened"];
@@ -93,10 +99,10 @@ class Notification extends Screen {
   }
 
   async refresh() {
-    const { state: before } = this.details;
+    const before = this.details;
     [this.details] = await Promise.all([get(`${this.path}/details`), this.recipients.refresh(), this.deliveries.refresh(),
       this.interactions?.refresh()]);
-    if (this.details.state !== before) return this.load();
+    if (this.details.state !== before.state || this.details.replacedBy !== before.replacedBy) return this.load();
     this.bar.counts = this.details.counts;
     this.progress(this.details.counts);
     this.showTimeline();

@@ -8,15 +8,18 @@ import { language, texts } from "./texts.js";
 
 const t = texts.previews;
 
+/** After about how many characters screens cut the title or the text. */
+const cuts = { title: 40, collapsed: 49, centre: 100, lockScreen: 160 };
+
 /**
  * Each drawn device: the profile of its rendition, the platforms whose text it shows, and how it is drawn.
  *
- * `buttons` is how many it shows, `long` after about how many characters its screens cut the text.
+ * `buttons` is how many it shows, `screens` which of its screens cut the text.
  */
 const devices = [
-  { name: "iosCollapsed", profile: "ios", platforms: ["apns"], long: { title: 40, centre: 100, lockScreen: 160 }, draw: (view) => phone("iphone", bubble(view, true)) },
+  { name: "iosCollapsed", profile: "ios", platforms: ["apns"], screens: ["title", "centre", "lockScreen"], draw: (view) => phone("iphone", bubble(view, true)) },
   { name: "iosExpanded", profile: "ios", platforms: ["apns"], buttons: 4, draw: (view) => phone("iphone", bubble(view, false)) },
-  { name: "androidCollapsed", profile: "android", platforms: ["fcm", "gcm"], long: { collapsed: 49 }, draw: (view) => phone("android", bubble(view, true)) },
+  { name: "androidCollapsed", profile: "android", platforms: ["fcm", "gcm"], screens: ["collapsed"], draw: (view) => phone("android", bubble(view, true)) },
   { name: "androidBig", profile: "android", platforms: ["fcm", "gcm"], buttons: 3, draw: (view) => phone("android", bubble(view, false)) },
   { name: "watch", profile: "watch", platforms: ["apns"], buttons: 4, draw: (view) => h("div", { class: "watch" }, app(view), picture(view), words(view), presses(view)) },
   { name: "browser", profile: "web", platforms: ["webpush"], buttons: 2, draw: (view) => h("div", { class: "desktop" }, isPicture(view) ? bubble(view, false) : h("div", { class: "bubble" }, app(view), words(view), presses(view))) },
@@ -27,7 +30,7 @@ const devices = [
  */
 export function showPreviews(element, result, content, draft, language) {
   if (!result) return fill(element, h("p", { class: "quiet empty" }, t.empty));
-  fill(element, h("div", { class: "devices" }, devices.map(({ name, profile, platforms, buttons = 0, long = {}, draw }) => {
+  fill(element, h("div", { class: "devices" }, devices.map(({ name, profile, platforms, buttons = 0, screens = [], draw }) => {
     const inLanguage = result.texts.filter((text) => text.language === language);
     const all = inLanguage.length ? inLanguage : result.texts;
     const text = all.find(({ platform }) => platforms.includes(platform)) ?? all[0];
@@ -38,7 +41,7 @@ export function showPreviews(element, result, content, draft, language) {
       buttons: isLocked ? [] : (draft.actions ?? []).slice(0, buttons),
     };
     return h("figure", { data: { device: name } }, draw(view), h("figcaption", {},
-      h("strong", {}, name === "androidBig" && !content ? t.devices.androidText : t.devices[name]), limits(view), warnings(view, long), outcome(text), note(name, view) && h("small", {}, note(name, view))));
+      h("strong", {}, name === "androidBig" && !content ? t.devices.androidText : t.devices[name]), limits(view), advice(view.said, screens), outcome(text), note(name, view) && h("small", {}, note(name, view))));
   })));
 }
 
@@ -51,10 +54,10 @@ function said({ platform, payload, body }) {
 }
 
 /** Where screens cut title and text. */
-function warnings({ said: { title, body } }, long) {
-  const length = (screen) => [...((screen === "title" ? title : body) ?? "")].length;
-  return Object.entries(long).filter(([screen, most]) => length(screen) > most)
-    .map(([screen, most]) => h("span", { class: "advice" }, t.long[screen](most, length(screen))));
+export function advice({ title = "", body = "" }, screens = Object.keys(cuts)) {
+  const length = (screen) => [...(screen === "title" ? title : body)].length;
+  return screens.filter((screen) => length(screen) > cuts[screen])
+    .map((screen) => h("span", { class: "advice" }, t.long[screen](cuts[screen], length(screen))));
 }
 
 /** What the platform does not show of what was entered. */

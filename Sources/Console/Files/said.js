@@ -26,7 +26,7 @@ export const unshown = ({ dropped = [], carried = [] }) =>
 /** A list of names with their values; those without one are left out. */
 export const factsList = (rows) =>
   h("dl", { class: "facts-list" }, rows.filter(([, value]) => value !== undefined && value !== null && value !== "")
-    .map(([name, value]) => [h("dt", {}, name), h("dd", {}, `${value}`)]));
+    .map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
 
 function action({ label, link, input, dismiss }) {
   const { words } = texts.actions;

@@ -133,7 +133,7 @@ export const texts = {
       apns: "{\"aps\": {\"filter-criteria\": \"work\"}}", fcm: "{\"android\": {\"directBootOk\": true}}", webpush: "{\"notification\": {\"requireInteraction\": true}}" },
     hints: {
       link: "Opens when the notification is tapped.", alt: "For those who do not see the picture or hear the sound.",
-      thread: "Notifications of the same conversation are grouped.", channel: "One that your Android app has created.",
+      thread: "Notifications of the same conversation are grouped.", replaces: "For its recipients it takes the place of your earlier notification with the same words here.", channel: "One that your Android app has created.",
       category: "One that your iPhone app has registered.", relevance: "From 0 to 1: the higher, the further up.", label: "Notifications with the same one are counted together.",
       data: "For your app, at most 1,024 bytes.", variables: "What {{name}} in the texts stands for where a recipient has no value of that name.", apns: "A JSON merge patch on the push to Apple’s devices.",
       fcm: "A JSON merge patch on the message to Firebase.", webpush: "A JSON merge patch on the push to browsers.",
@@ -203,6 +203,7 @@ export const texts = {
     wasFetched: "It cannot be changed any more: a device has fetched it. It can be withdrawn, and sent again with another text.",
     fetchedMeanwhile: "A device has fetched it meanwhile, so it cannot be changed any more.",
     pastTime: "This time is past. Choose a later one.",
+    replacedBy: (id) => `Notification ${id} has taken its place.`,
     ended: { withdrawn: "Its recipients cannot see it any more.", expired: "Its time is over." },
     withdraw: "Withdraw", withdrawQuestion: "Withdraw this notification? It disappears from every inbox, and pushes that wait are cancelled.",
     held: "Its sender was removed or may not publish any more. It is not sent until an administrator sends it.",

@@ -568,6 +568,41 @@ def check_the_details_of_a_notification_say_what_a_platform_leaves_out(console):
         expect(facts).to_contain_text("AndroidOnly passed to your app: message and colour.")
 
 
+def check_one_takes_the_place_of_an_earlier_one_which_links_to_it(console):
+    with console.page("otto") as page:
+        earlier = send(page, "otto", "At noon", replaces="parcel")
+        show(page, "compose")
+        page.get_by_role("textbox", name="Message").fill("At one. " * 25)
+        open_more(page)
+        page.get_by_label("What it replaces", exact=True).fill("parcel")
+        page.get_by_role("combobox", name="Recipients", exact=True).fill("alice")
+        # It cannot wait for its time.
+        page.get_by_label("Send at").fill("2099-01-01T12:00")
+        page.get_by_role("button", name="Schedule", exact=True).click()
+        page.get_by_role("dialog").get_by_role("button", name="Schedule").click()
+        expect(page.locator(".fault:visible")).to_contain_text("without notBefore")
+        page.get_by_label("Send at").fill("")
+        page.get_by_role("button", name="Send", exact=True).click()
+        page.get_by_role("dialog").get_by_role("button", name="Send").click()
+        expect(page.locator(".facts-list")).to_contain_text("What it replacesparcel")
+        # Nothing of a text can be fetched, and its length is judged here, too.
+        expect(page.locator("counts-bar")).to_contain_text("1 person, fetching not measurable")
+        expect(page.locator(".tiles [data-step=fetched] .big")).to_have_text("–")
+        expect(page.locator(".panel .advice")).to_have_count(3)
+        later = page.url.split("/")[-1]
+        show(page, f"sent/{earlier}")
+        expect(page.locator("counts-bar")).to_contain_text("0 of 1 fetched")
+        expect(page.get_by_role("button", name="Change")).to_be_hidden()
+        link = page.get_by_role("link", name=f"Notification {later} has taken its place.")
+        link.focus()
+        link.press("Enter")
+        expect(page.get_by_role("heading", level=1)).to_contain_text("At one.")
+        page.get_by_role("button", name="Change").click()
+        open_more(page.get_by_role("dialog"))
+        expect(page.get_by_role("dialog").get_by_label("Conversation")).to_be_visible()
+        expect(page.get_by_role("dialog").get_by_label("What it replaces")).to_have_count(0)
+
+
 def check_a_change_sends_only_what_is_other_and_removes_what_was_emptied(console):
     with console.page("olga") as page:
         buttons = [action | {"id": f"own-{number}"} for number, action in enumerate(EVERYTHING["actions"])]
