@@ -184,6 +184,14 @@ package struct Draft: Sendable {
     ServiceError(.init("to", .noRecipients, reason))
   }
 
+  /// Takes the alternative text of its asset; false if it has one of its own, or there is none.
+  mutating func take(alt: String?) -> Bool {
+    guard let alt, new.message.alt == nil else { return false }
+    // It has no placeholders.
+    new.message.alt = alt.replacing("{{", with: "{{{{")
+    return true
+  }
+
   /// The form of the push that announces it.
   var form: PushForm { new.effectiveForm }
 
@@ -229,10 +237,11 @@ extension NewNotification {
     return isShown || richType == nil ? .alert : .silent
   }
 
-  /// What a stored notification was created as.
+  /// What a stored notification was created as, without what it has of its asset.
   init(_ stored: StoredNotification) {
-    self.init(
-      stored.said, to: .anyTag(stored.to), expires: stored.expires)
+    var said = stored.said
+    if stored.hasAssetAlt { said.alt = nil }
+    self.init(said, to: .anyTag(stored.to), expires: stored.expires)
     (richType, payload) = (stored.media?.richType, stored.media?.payload)
     notBefore = stored.notBefore
     let (form, badge) = stored.version.pushForm

@@ -47,7 +47,7 @@ package struct PublishFolder: FolderProcessor {
     _ location: PendingChanges.Location, _ report: PendingChanges.Report, _ retry: @escaping Retry
   ) async -> Duration? {
     let (richType, entry) = (location.richType, location.entry)
-    if entry.isForeign { return nil }
+    if entry.isForeign || entry.isDescription { return nil }
     // The folder's sidecar applies to every file in it.
     if entry.spelling == NotifySidecar.standard {
       let isRead = (try? await publishAll(richType, retry)) != nil

@@ -20,6 +20,7 @@ extension Publisher {
       throw ServiceError(underWay: "dry runs", 1 + UserQuota.waitingDryRuns)
     }
     defer { permit.end() }
+    var draft = draft
     var found = try await announcement.size(of: draft.audience)
     guard !found.users.isEmpty || announcement.admitsGuests && !found.unknown.isEmpty else {
       throw draft.noRecipientsError(found.unknown)
@@ -31,6 +32,7 @@ extension Publisher {
     if let named = draft.media {
       let (validated, plugin) = try await validated(named, draft, for: sender, using: usable)
       (content, details) = (validated.source.content, validated.details)
+      _ = draft.take(alt: validated.alt)
       (renditions, media) = try await self.renditions(
         of: validated.source, plugin, for: sender, using: usable)
     }

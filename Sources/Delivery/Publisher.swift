@@ -39,6 +39,7 @@ package struct Publisher: Sendable {
     using assets: UsableAssets, asset: AssetRecord? = nil, file: PublishedFile? = nil,
     confirm: @Sendable () async throws -> Void = {}
   ) async throws -> Published {
+    var draft = draft
     var addressees = try await announcement.addressees(draft.audience)
     var reach = RichNotification.Reach(addressees, announcement.lanes)
     let key = draft.idempotencyKey.map { IdempotencyKey($0, request: request) }
@@ -52,7 +53,7 @@ package struct Publisher: Sendable {
       reach.skipped = values.skipped
     }
     var (new, media) = try await content(
-      of: draft, values, for: sender, using: assets, asset: asset)
+      of: &draft, values, for: sender, using: assets, asset: asset)
     new.values = values.stored
     (new.sender, new.recipients, new.to) = (sender, addressees.users.sorted(), draft.to)
     (new.idempotencyKey, new.isFromDevice, new.file) = (key, isFromDevice, file)
@@ -83,9 +84,10 @@ package struct Publisher: Sendable {
     _ old: StoredNotification, as draft: Draft, isFromDevice: Bool = false,
     using assets: UsableAssets, confirm: @Sendable () async throws -> Void = {}
   ) async throws -> StoredNotification {
+    var draft = draft
     let values = try await self.values(of: draft, again: old)
     var (new, media) = try await content(
-      of: draft, values, for: old.sender, using: assets, insteadOf: old)
+      of: &draft, values, for: old.sender, using: assets, insteadOf: old)
     new.values = values.stored
     try await announce(draft, with: media, again: old, in: &new)
     new.isFromDevice = isFromDevice
@@ -107,9 +109,10 @@ package struct Publisher: Sendable {
     _ old: StoredNotification, as draft: Draft, with asset: AssetRecord, file: PublishedFile,
     request: [UInt8]
   ) async throws -> StoredNotification? {
+    var draft = draft
     let values = try await self.values(of: draft, again: old)
     var (new, media) = try await content(
-      of: draft, values, for: old.sender, using: .all, asset: asset)
+      of: &draft, values, for: old.sender, using: .all, asset: asset)
     new.values = values.stored
     try await announce(draft, with: media, again: old, in: &new)
     (new.file, new.idempotencyKey) = (
@@ -144,8 +147,10 @@ package struct Publisher: Sendable {
   }
 
   /// The draft for the store, validated by its plugin, and with every profile rendered, in the user's turn.
+  ///
+  /// A draft that names no alternative text gets its asset's.
   private func content(
-    of draft: Draft, _ values: Announcement.Values, for user: UserID?,
+    of draft: inout Draft, _ values: Announcement.Values, for user: UserID?,
     using assets: UsableAssets,
     insteadOf old: StoredNotification? = nil, asset: AssetRecord? = nil
   ) async throws -> (new: NotificationInsert, media: PushedMedia?) {
@@ -162,7 +167,10 @@ package struct Publisher: Sendable {
     let (content, plugin) = try await validated(
       media, draft, for: user, using: assets, insteadOf: old, asset: asset)
     (new.payload, new.details) = (content.source.payload, content.details)
-    (new.blob, new.blobType) = (content.blob, content.blobType)
+    (new.blob, new.blobType, new.focus) = (content.blob, content.blobType, content.source.focus)
+    if draft.take(alt: content.alt) {
+      (new.members, new.hasAssetAlt) = (draft.message.members, true)
+    }
     var pushed: PushedMedia?
     if plugin.manifest.isShared {
       pushed = PushedMedia(renditions: try await prepare(content.source, plugin, for: user))
@@ -181,6 +189,15 @@ package struct Publisher: Sendable {
     /// The content to pin, and its media type.
     var blob: Blob?
     var blobType: String?
+    /// The alternative text of its asset.
+    var alt: String?
+
+    /// Takes the content of a notification that is there already.
+    fileprivate mutating func take(_ other: StoredNotification, in store: Store) {
+      let stored = RenditionSource(other, in: store)
+      (source.pinned, source.focus) = (stored.pinned, stored.focus)
+      (blob, blobType, details) = (other.blob, other.blobType, other.details)
+    }
   }
 
   /// The draft's media, validated by its plugin.
@@ -193,19 +210,17 @@ package struct Publisher: Sendable {
     var content = ValidatedMedia(
       source: RenditionSource(
         richType: richType, message: draft.message.text, payload: payload))
-    if let old, let blob = old.blob, old.richType == richType, old.payload == payload {
-      content.source.pinned = RenditionSource(old, in: store).pinned
-      (content.blob, content.blobType, content.details) = (blob, old.blobType, old.details)
+    if let old, old.blob != nil, old.richType == richType, old.payload == payload {
+      content.take(old, in: store)
+      if old.hasAssetAlt { content.alt = old.said.alt }
     } else if case .sent(let user) = usable {
       if let earlier = try await store.notifications.notification(
         richType, payload: AssetName(payload)?.value ?? payload, sentTo: user),
         let blob = earlier.blob
       {
         try await store.blobs.ensureUploaded(blob)
-        content.source.pinned = RenditionSource(earlier, in: store).pinned
-        (content.blob, content.blobType, content.details) = (
-          blob, earlier.blobType, earlier.details
-        )
+        content.take(earlier, in: store)
+        content.alt = earlier.said.alt
       } else {
         guard plugin.accepts("text/plain") else { throw Self.unusable }
         content.details = try await assets.validator.details(content.source)
@@ -223,10 +238,11 @@ package struct Publisher: Sendable {
       let blob = Blob(digest: digest, size: asset.bytes)
       try await store.blobs.ensureUploaded(blob)
       (content.blob, content.blobType, content.details) = (blob, type, asset.details)
+      content.alt = asset.alt
       // In the form of Unicode that the catalogue has.
       content.source = RenditionSource(
         richType: richType, message: draft.message.text, payload: asset.name,
-        pinned: PinnedAsset(blob, type: type, in: store))
+        pinned: PinnedAsset(blob, type: type, in: store), focus: asset.focus)
     } else {
       do throws(ServiceError) {
         content.details = try await renderer.inTurn(of: user, plugin) {

@@ -164,7 +164,7 @@ struct PushedMedia: Sendable {
     }
     let parts = [
       new.message, new.members ?? "", new.form, new.richType, new.payload,
-      new.blob?.digest.hex ?? "",
+      new.blob?.digest.hex ?? "", new.focus ?? "",
     ]
     let rendition = media?.renditions[EmbeddedGateway.traits.profile]
     return JSONCoding.text(

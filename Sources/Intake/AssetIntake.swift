@@ -85,7 +85,8 @@ package struct AssetIntake: Sendable {
       try await requestRemoval(ofFileOf: known)
     }
     if known == nil { try await removeIfRequested(richType, name, spelling: spelling) }
-    let found = try await result(richType, name, known, spelling, closed, put)
+    var found = try await result(richType, name, known, spelling, closed, put)
+    if let known, !found.asset.isDescribed { found.asset.keepDescription(of: known) }
     try await record(found.asset, insteadOf: known)
     return found
   }
@@ -93,6 +94,7 @@ package struct AssetIntake: Sendable {
   /// Whether a file of this name can be an asset: temporary files and files that publish cannot.
   func isAsset(_ richType: String, _ name: AssetName) -> Bool {
     !AssetName.isForeign(name.value) && !folder.publishes(richType, name)
+      && !AssetDescription.isName(name.value)
   }
 
   private func result(
@@ -122,11 +124,11 @@ package struct AssetIntake: Sendable {
           } ?? Self.refused(richType, name.value, error.reason, stamp: folder.unstamped)
         return Examination(asset: asset)
       case let code where code.isPermanent:
-        let stamp = folder.stamp(richType, name, spelling: spelling) ?? ""
-        let identity = validator.identity(richType)
+        let stamp = AssetRecord.stamp(
+          folder.stamp(richType, name, spelling: spelling) ?? "",
+          described: folder.description(richType, name)?.stamp, by: validator.identity(richType))
         return Examination(
-          asset: Self.refused(
-            richType, name.value, error.reason, stamp: stamp + " " + identity))
+          asset: Self.refused(richType, name.value, error.reason, stamp: stamp))
       default:
         // The known content stays usable while the folder cannot be read.
         if let known, known.blob != nil { return Examination(asset: known) }
@@ -150,14 +152,26 @@ package struct AssetIntake: Sendable {
   ) async throws(ServiceError) -> Examination {
     let file = try open(richType, name, spelling)
     let plugin = try validator.plugin(richType)
-    let stamp = file.stamp + " " + plugin.identity
+    var stamp = AssetRecord.stamp(
+      file.stamp, described: folder.descriptionStamp(richType, name), by: plugin.identity)
     if let known, known.stamp == stamp { return Examination(asset: known) }
-    if let put, put.stamp == stamp {
+    let description = folder.description(richType, name)
+    stamp = AssetRecord.stamp(
+      file.stamp, described: description?.stamp, by: plugin.identity)
+    if var known, known.isOf(file.stamp, plugin.identity) {
+      guard known.stamp != stamp else { return Examination(asset: known) }
+      let earlier = known
+      known.stamp = stamp
+      known.describe(by: description, insteadOf: earlier, plugin)
+      return Examination(asset: known)
+    }
+    if let put, put.stamp == file.stamp + " " + plugin.identity {
       var asset = AssetRecord(richType, name, put.pinned, file, stamp)
       asset.details = put.details
       if !(await take(stateOf: put.pinned.digest, plugin, into: &asset)), plugin.manifest.isShared {
         asset.state = .preparing
       }
+      asset.describe(by: description, insteadOf: known, plugin)
       return Examination(asset: asset)
     }
     guard file.size <= Self.largestFile else {
@@ -178,6 +192,7 @@ package struct AssetIntake: Sendable {
     var asset = AssetRecord(richType, name, pinned, file, stamp)
     // The same plugin has validated the same content before, under this or another name.
     if !isNew, await take(stateOf: pinned.digest, plugin, into: &asset) {
+      asset.describe(by: description, insteadOf: known, plugin)
       return Examination(asset: asset)
     }
     do throws(ServiceError) {
@@ -192,6 +207,7 @@ package struct AssetIntake: Sendable {
       // Unusable content need not be kept.
       (asset.state, asset.reason, asset.blob) = (.refused, error.reason, nil)
     }
+    asset.describe(by: description, insteadOf: known, plugin)
     return Examination(asset: asset)
   }
 
@@ -247,6 +263,12 @@ package struct AssetIntake: Sendable {
       throw ServiceError(
         .rejected,
         "\(name.value.quoted) is a name of other programs' own files, such as temporary ones. Rename it."
+      )
+    }
+    guard !AssetDescription.isName(name.value) else {
+      throw ServiceError(
+        .rejected,
+        "\(name.value.quoted) is no asset: such a file in the drop folder describes another. PATCH that one."
       )
     }
     guard mayPublish || !folder.publishes(richType, name) else {
@@ -358,6 +380,12 @@ extension AssetRecord {
   /// Whether it differs from the known record for readers of the catalogue.
   fileprivate func differs(from known: AssetRecord?) -> Bool {
     known?.state != state || known?.reason != reason || known?.blob != blob
+      || known?.alt != alt || known?.focus != focus
+  }
+
+  /// Whether it is of a file in this state, examined by this plugin.
+  fileprivate func isOf(_ file: String, _ plugin: String) -> Bool {
+    stamp.hasPrefix(file + " ") && stamp.hasSuffix(" " + plugin)
   }
 
   /// The asset with its previous content, while the plugin fails on new content.

@@ -76,7 +76,7 @@ package final class FolderCheck: Sendable {
     }
     let names = assets.folder.names(richType, for: entries.compactMap(\.spelling))
     let files = entries.compactMap { entry -> File? in
-      let kind = assets.folder.kind(of: entry, among: names, publishes: false)
+      let kind = assets.folder.kind(of: entry, richType, among: names, publishes: false)
       return kind.shown.map { File(entry: entry, kind: kind, shown: $0) }
     }
     let twins = Dictionary(grouping: files.map(\.shown), by: AssetRecord.folded)
@@ -116,7 +116,7 @@ package final class FolderCheck: Sendable {
     switch file.kind {
     case .asset(let found): name = found
     case .refused(_, let reason): return AssetIntake.refused(richType, file.shown, reason)
-    case .sidecar, .ignored: return AssetIntake.refused(richType, file.shown, "")
+    case .sidecar, .description, .ignored: return AssetIntake.refused(richType, file.shown, "")
     }
     do throws(ServiceError) {
       var asset = try await assets.check(richType, name, spelling: file.entry.spelling).asset

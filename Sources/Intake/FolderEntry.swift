@@ -33,6 +33,9 @@ package struct FolderEntry: Sendable, Hashable {
     return AssetName.problem(with: spelling.composed) ?? ""
   }
 
+  /// Whether it says the alternative text and the focus of another file.
+  package var isDescription: Bool { AssetDescription.file(for: self) != nil }
+
   /// Identifies the state of the file without reading it; nil if it does not exist any more.
   func stamp(in folder: FileDescriptor, _ identity: String?) -> String? {
     status(in: folder)?.stamp(in: identity)
@@ -65,6 +68,8 @@ package enum EntryKind {
   case refused(as: String, reason: String)
   /// The sidecar of a file, or the result of publishing it.
   case sidecar(of: String)
+  /// What says the alternative text and the focus of a file.
+  case description(of: String)
   /// Not listed.
   case ignored
 
@@ -73,7 +78,7 @@ package enum EntryKind {
     switch self {
     case .asset(let name): name.value
     case .refused(let name, _): name
-    case .sidecar, .ignored: nil
+    case .sidecar, .description, .ignored: nil
     }
   }
 }
@@ -81,7 +86,7 @@ package enum EntryKind {
 extension DropFolder {
   /// What a name means among the names of its folder; `publishes` tells whether files with sidecars are sent.
   package func kind(
-    of entry: FolderEntry, among names: FolderNames, publishes: Bool
+    of entry: FolderEntry, _ richType: String, among names: FolderNames, publishes: Bool
   ) -> EntryKind {
     if entry.isForeign { return .ignored }
     if let file = NotifySidecar.file(for: entry) {
@@ -92,12 +97,26 @@ extension DropFolder {
       return NotifySidecar.isResult(entry)
         ? .ignored : .refused(as: entry.shown, reason: NotifySidecar.isDisabled)
     }
+    if let file = AssetDescription.file(for: entry) {
+      if names.isShadowed(entry) {
+        return .refused(as: entry.escaped, reason: FolderNames.shadowed)
+      }
+      let problem = problem(withDescription: entry, richType)
+      return problem.map { .refused(as: entry.shown, reason: $0) } ?? .description(of: file)
+    }
     guard let name = entry.name else { return .refused(as: entry.shown, reason: entry.problem) }
     if NotifySidecar.isName(name.value) {
       return .refused(
         as: name.value,
         reason:
           "The name looks like a sidecar's, which ends exactly in .notify.json. Rename the file.")
+    }
+    if AssetDescription.isName(name.value) {
+      return .refused(
+        as: name.value,
+        reason:
+          "The name looks like a description's, which ends exactly in .describe.json. Rename the file."
+      )
     }
     guard names.isShadowed(entry) else { return .asset(name) }
     return .refused(as: entry.escaped, reason: FolderNames.shadowed)

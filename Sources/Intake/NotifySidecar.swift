@@ -45,7 +45,8 @@ package enum NotifySidecar {
     name.suffix(ending.utf8.count).elementsEqual(ending.utf8)
   }
 
-  private static func folded(_ name: String) -> String {
+  /// A name without what some file systems ignore.
+  static func folded(_ name: String) -> String {
     var folded =
       name.isPrintableASCII
       ? name.lowercased()[...]

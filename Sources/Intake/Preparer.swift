@@ -161,7 +161,8 @@ package struct Preparation: Sendable {
     }
     source = RenditionSource(
       richType: asset.richType, message: "", payload: asset.name,
-      pinned: PinnedAsset(Blob(digest: digest, size: asset.bytes), type: type, in: store))
+      pinned: PinnedAsset(Blob(digest: digest, size: asset.bytes), type: type, in: store),
+      focus: asset.focus)
   }
 
   private func request(_ options: RenditionOptions) -> RenditionRequest {

@@ -33,7 +33,8 @@ extension DropFolder {
     for richType in found.types {
       let entries = try entries(richType).map(\.entry)
       let names = names(richType, for: entries.compactMap(\.spelling))
-      for entry in entries where !entry.isForeign && NotifySidecar.file(for: entry) == nil {
+      for entry in entries
+      where !entry.isForeign && NotifySidecar.file(for: entry) == nil && !entry.isDescription {
         if names.isShadowed(entry) {
           unsent[richType + "/" + entry.escaped] = FolderNames.shadowed
         } else {

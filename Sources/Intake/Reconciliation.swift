@@ -104,13 +104,22 @@ package struct Reconciliation: FolderProcessor {
     let names = folder.names(richType, for: entries.compactMap(\.entry.spelling))
     var present: Set<String> = []
     var changed: [PendingChanges.Location: PendingChanges.Report] = [:]
-    for (entry, stamp) in entries {
-      let kind = folder.kind(of: entry, among: names, publishes: publisher != nil)
+    let kinds = entries.map {
+      folder.kind(of: $0.entry, richType, among: names, publishes: publisher != nil)
+    }
+    let descriptions = zip(entries, kinds).reduce(into: [String: String]()) { stamps, found in
+      if case .description(let file) = found.1 { stamps[file.composed] = found.0.stamp }
+    }
+    for ((entry, stamp), kind) in zip(entries, kinds) {
       let location = PendingChanges.Location(richType: richType, entry: entry)
       if case .sidecar = kind { changed[location] = PendingChanges.Report.none }
       guard let shown = kind.shown else { continue }
       present.insert(shown)
-      if known[shown] != stamp + " " + identity { changed[location] = PendingChanges.Report.none }
+      var described: String?
+      if case .asset = kind { described = descriptions[shown] }
+      if known[shown] != AssetRecord.stamp(stamp, described: described, by: identity) {
+        changed[location] = PendingChanges.Report.none
+      }
     }
     await process(changed, retry: retry)
     // What is renamed to another form of its name while a folder is read can be missing in what was read.
@@ -125,26 +134,33 @@ package struct Reconciliation: FolderProcessor {
     _ retry: @escaping Retry
   ) async {
     let (richType, entry) = (location.richType, location.entry)
-    switch folder.kind(of: entry, among: names, publishes: publisher != nil) {
+    switch folder.kind(of: entry, richType, among: names, publishes: publisher != nil) {
     case .ignored: return
+    case .description(let file):
+      for refused in Set([entry.escaped, entry.shown]) {
+        await forgetOwn(richType, refused)
+      }
+      guard let name = AssetName(file) else { return }
+      await examine(name, spelling: nil, at: location, PendingChanges.Report.none, retry)
     case .sidecar(let file):
-      if entry.escaped != entry.shown { await forgetEscaped(richType, entry) }
+      if entry.escaped != entry.shown { await forgetOwn(richType, entry.escaped) }
       await publish(richType, file, report, ofSidecar: true, at: location, retry)
     case .refused(let shown, let reason): await refuse(richType, entry, shown, reason)
     case .asset(let name):
       // It may have been refused because of another form of its name.
-      if entry.escaped != name.value { await forgetEscaped(richType, entry) }
+      if entry.escaped != name.value { await forgetOwn(richType, entry.escaped) }
       // Another form counts now, and is among what is examined.
       if let first = names.forms(of: name.value).first, first != entry { return }
-      await examine(name, at: location, report, retry)
+      await examine(name, spelling: entry.spelling, at: location, report, retry)
     }
   }
 
-  private func forgetEscaped(_ richType: String, _ entry: FolderEntry) async {
-    guard let known = try? await assets.store.assets.asset(richType, entry.escaped),
+  /// Removes a name that was refused, unless another node has its file.
+  private func forgetOwn(_ richType: String, _ name: String) async {
+    guard let known = try? await assets.store.assets.asset(richType, name),
       folder.owns(known.stamp)
     else { return }
-    try? await assets.forget(richType, entry.escaped)
+    try? await assets.forget(richType, name)
   }
 
   private func publish(
@@ -158,15 +174,15 @@ package struct Reconciliation: FolderProcessor {
   }
 
   private func examine(
-    _ name: AssetName, at location: PendingChanges.Location, _ report: PendingChanges.Report,
-    _ retry: @escaping Retry
+    _ name: AssetName, spelling: String?, at location: PendingChanges.Location,
+    _ report: PendingChanges.Report, _ retry: @escaping Retry
   ) async {
-    let (richType, entry) = (location.richType, location.entry)
+    let richType = location.richType
     do throws(ServiceError) {
       let found = try await assets.examineInline(
-        richType, name, spelling: entry.spelling, closed: report.isClosed)
+        richType, name, spelling: spelling, closed: report.isClosed)
       if found.pending != nil { return retry(location, PendingChanges.retryInterval) }
-      guard publisher != nil, let file = entry.spelling, folder.hasSidecar(richType, name) else {
+      guard publisher != nil, let file = spelling, folder.hasSidecar(richType, name) else {
         return
       }
       await publish(richType, file, report, ofSidecar: false, at: location, retry)

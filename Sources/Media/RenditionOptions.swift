@@ -9,6 +9,8 @@ package struct RenditionOptions: Sendable, Hashable {
   private var fit: Fit?
   /// The options that the plugin's manifest declares, by name.
   private var declared: [String: String] = [:]
+  /// Whether they name a focus, be it the plugin's own.
+  private var namesFocus = false
 
   /// The original, without metadata.
   package static let none = RenditionOptions()
@@ -57,6 +59,7 @@ package struct RenditionOptions: Sendable, Hashable {
         guard value.utf8.count <= 256 else {
           throw ServiceError(.invalidRequest, "The option \(name) must have at most 256 bytes.")
         }
+        if name == Self.focus { namesFocus = true }
         if defaults[name] != value { declared[name] = value }
       default:
         let known = ["profile", "width", "height", "fit", "dpr"] + keys
@@ -88,6 +91,25 @@ package struct RenditionOptions: Sendable, Hashable {
         "\(name) must be a whole number of pixels, at least 1, not \(value.quoted).")
     }
     return pixels
+  }
+
+  /// The name of the option that says around which point a plugin crops.
+  private static let focus = "focus"
+
+  /// Whether a plugin crops around a focus.
+  package static func haveFocus(of plugin: Plugin) -> Bool {
+    plugin.manifest.query.contains(focus)
+  }
+
+  /// The options with the focus of an asset, unless they name one or ask for the original, which is not cropped.
+  func cropped(around focus: String?, by plugin: Plugin) -> RenditionOptions {
+    let isSized = width != nil || height != nil || profile != nil
+    guard let focus, isSized, !namesFocus, Self.haveFocus(of: plugin),
+      plugin.manifest.queryDefaults[Self.focus] != focus
+    else { return self }
+    var cropped = self
+    cropped.declared[Self.focus] = focus
+    return cropped
   }
 
   /// The canonical parameters: the plugin's query string, and a part of the rendition's key.

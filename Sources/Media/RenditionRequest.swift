@@ -18,10 +18,11 @@ package struct RenditionRequest: Sendable {
     source: RenditionSource, options: RenditionOptions, plugin: Plugin, user: String = "",
     owner: UserID? = nil
   ) {
+    let options = options.cropped(around: source.focus, by: plugin)
     (self.source, self.options, self.plugin, self.user) = (source, options, plugin, user)
     let items = options.items.map { "\($0.name)=\($0.value)" }.joined(separator: "\0")
     let owner = plugin.manifest.perUser ? "\(owner?.rawValue ?? 0) \(user)" : ""
-    var parts = [plugin.identity, source.richType, source.content, items, owner]
+    var parts = [plugin.identity, source.richType, source.material, items, owner]
     if plugin.manifest.perNotification, let id = source.id { parts.append(String(id)) }
     key = Digest(of: parts.joined(separator: "\u{1}"))
   }
@@ -50,11 +51,15 @@ package struct RenditionSource: Sendable {
   package let id: Int?
   /// The file that the payload names; nil if the payload is literal content.
   package var pinned: PinnedAsset?
+  /// The point that crops keep if their request names none, such as `0.5,0.3`.
+  package var focus: String?
 
   /// Creates the source of a notification; `id` is nil if it does not exist yet.
   package init(
-    richType: String, message: String, payload: String, id: Int? = nil, pinned: PinnedAsset? = nil
+    richType: String, message: String, payload: String, id: Int? = nil, pinned: PinnedAsset? = nil,
+    focus: String? = nil
   ) {
+    self.focus = focus
     (self.richType, self.message, self.payload) = (richType, message, payload)
     (self.id, self.pinned) = (id, pinned)
   }
@@ -62,14 +67,17 @@ package struct RenditionSource: Sendable {
   /// The source of a stored notification.
   package init(_ notification: StoredNotification, in store: Store) {
     (richType, message) = (notification.richType, notification.message)
-    (payload, id) = (notification.payload, notification.id)
+    (payload, id, focus) = (notification.payload, notification.id, notification.focus)
     pinned = notification.blob.map { blob in
       PinnedAsset(blob, type: notification.blobType ?? "application/octet-stream", in: store)
     }
   }
 
-  /// Identifies the content; for literal content with the message, since a plugin may show both.
-  package var content: String { pinned?.digest.hex ?? payload + "\0" + message }
+  /// Identifies the content, with its focus.
+  package var content: String { material + (focus.map { "\0" + $0 } ?? "") }
+
+  /// For literal content with the message, since a plugin may show both.
+  fileprivate var material: String { pinned?.digest.hex ?? payload + "\0" + message }
 
   /// The file for the plugin.
   var asset: PluginCall.Asset? {

@@ -32,6 +32,10 @@ public struct Asset: Sendable, Equatable, Codable {
   public let bytes: Int?
   /// When the file was last changed; nil from a server that does not tell.
   public var modified: Date?
+  /// What it shows, for those who do not see it; a notification that names no alternative text has this one.
+  public var alt: String?
+  /// The point that crops of the picture keep visible; nil for the centre.
+  public var focus: Focus?
   /// The SHA-256 of its content, in hexadecimal.
   public let sha256: String?
   /// The progress of its preparation; nil if it is not being prepared.
@@ -56,7 +60,8 @@ public struct Asset: Sendable, Equatable, Codable {
   }
 
   private enum CodingKeys: String, CodingKey {
-    case richType, name, state, reason, advice, contentType, bytes, modified, sha256, progress
+    case richType, name, state, reason, advice, contentType, bytes, modified, alt, focus, sha256,
+      progress
   }
 
   /// Creates an asset; `details` are its plugin's.
@@ -81,6 +86,9 @@ public struct Asset: Sendable, Equatable, Codable {
     contentType = try members.decodeIfPresent(String.self, forKey: .contentType)
     bytes = try members.decodeIfPresent(Int.self, forKey: .bytes)
     modified = try members.decodeIfPresent(Date.self, forKey: .modified)
+    // From an earlier server they can be details of the plugin.
+    alt = try? members.decodeIfPresent(String.self, forKey: .alt)
+    focus = try? members.decodeIfPresent(Focus.self, forKey: .focus)
     sha256 = try members.decodeIfPresent(String.self, forKey: .sha256)
     // Unless the server has one, it can be a detail of the plugin.
     progress = try? members.decodeIfPresent(Progress.self, forKey: .progress)
@@ -99,6 +107,8 @@ public struct Asset: Sendable, Equatable, Codable {
     try members.encode(contentType, forKey: .contentType)
     try members.encode(bytes, forKey: .bytes)
     try members.encodeIfPresent(modified, forKey: .modified)
+    try members.encode(alt, forKey: .alt)
+    try members.encode(focus, forKey: .focus)
     try members.encode(sha256, forKey: .sha256)
     try members.encodeIfPresent(progress, forKey: .progress)
   }

@@ -26,6 +26,11 @@ struct MemberReader<Key: CodingKey & CaseIterable> {
     attempt(key) { members in try members.decode(type, forKey: key) }
   }
 
+  /// A change of a member; none if it is missing or wrong.
+  mutating func readChange<Value>(_ key: Key) -> Change<Value> {
+    attempt(key) { members in try members.decode(Change<Value>.self, forKey: key) } ?? .none
+  }
+
   /// An array, of which each item may be wrong; nil if it is missing, `null` or wrong.
   mutating func readItems<Item: Decodable>(_ key: Key, of type: Item.Type = Item.self) -> [Item]? {
     let items = attempt(key) { members in

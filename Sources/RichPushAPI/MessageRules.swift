@@ -8,6 +8,8 @@
 extension NotificationMessage {
   /// The longest text, in bytes.
   package static let longestText = 16_384
+  /// The longest alternative text, in bytes.
+  private static let longestAlt = 1000
   /// The most buttons.
   package static let mostActions = 4
 
@@ -17,7 +19,7 @@ extension NotificationMessage {
     rules.checkText("message", text, atMost: Self.longestText, .tooLarge)
     rules.checkLine("title", title, atMost: 1024)
     rules.checkLine("subtitle", subtitle, atMost: 1024)
-    rules.checkText("alt", alt, atMost: 1000)
+    rules.checkText("alt", alt, atMost: Self.longestAlt)
     rules.checkLink("link", link)
     rules.checkLine("category", category, atMost: 64)
     rules.checkLine("thread", thread, atMost: 64)
@@ -49,6 +51,20 @@ extension NotificationMessage {
       names.count <= Self.mostValues, "message",
       "and the other texts must have at most \(Self.mostValues) placeholders")
     return rules.faults
+  }
+
+  /// What is wrong with an alternative text.
+  fileprivate static func faults(inAlt alt: String?) -> [ServiceError.Fault] {
+    var rules = MessageRules(schemes: [])
+    rules.checkText("alt", alt, atMost: longestAlt)
+    return rules.faults
+  }
+}
+
+extension AssetAmendment {
+  /// All that is wrong with it.
+  package var faults: [ServiceError.Fault] {
+    NotificationMessage.faults(inAlt: alt.applied(to: nil))
   }
 }
 

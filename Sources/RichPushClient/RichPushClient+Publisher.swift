@@ -120,6 +120,22 @@ extension RichPushClient {
     try await value(request("GET", ["api", "assets", richType, name]))
   }
 
+  /// Changes what the catalogue says of an asset: its alternative text and the focus of its crops.
+  ///
+  /// New notifications have the new ones; those that were sent keep theirs.
+  ///
+  /// ```swift
+  /// let asset = try await client.amendAsset(
+  ///   "beach.jpg", richType: "img",
+  ///   AssetAmendment(alt: "A dog at a lake", focus: Asset.Focus(x: 0.2, y: 0.6)))
+  /// print(asset.alt ?? "")
+  /// ```
+  public func amendAsset(
+    _ name: String, richType: String, _ amendment: AssetAmendment
+  ) async throws -> Asset {
+    try await value(request("PATCH", ["api", "assets", richType, name], json: amendment))
+  }
+
   /// How many assets are ready, being prepared and refused.
   ///
   /// ```swift

@@ -107,6 +107,67 @@ import Waiting
     #expect(try await catalogue(intake) == [])
   }
 
+  @Test func `what a file says of another holds as long as it is there`() async throws {
+    let intake = try IntakeFixture(
+      manifest: #"{"verbs":["validate","render"],"query":["focus=0.5,0.5"]}"#)
+    let folder = Reconciliation(assets: intake.assets, publisher: nil)
+    let description = location("a.txt.describe.json")
+    func describe(_ text: String?, isTold: Bool = true) async throws -> AssetRecord? {
+      let path = "assets/note/a.txt.describe.json"
+      if let text {
+        try intake.scratch.write(text, to: path)
+      } else {
+        try intake.scratch.remove(path)
+      }
+      if isTold {
+        await folder.process([description: .closed]) { _, _ in }
+      } else {
+        #expect(await folder.processAll { _, _ in } == nil)
+      }
+      return try await intake.asset()
+    }
+    try await intake.drop("good")
+    try await intake.prepare(until: .ready)
+    for isTold in [true, false] {
+      let calls = intake.calls
+      let both = try await describe(#"{"alt":"A dog","focus":"0.2,0.6"}"#, isTold: isTold)
+      #expect(both?.alt == "A dog" && both?.focus == "0.2,0.6" && both?.state == .preparing)
+      #expect(intake.calls == calls, "the file itself is not checked again")
+      try await intake.prepare(until: .ready)
+      let text = try await describe(#"{"alt":"A cat"}"#, isTold: isTold)
+      #expect(text?.alt == "A cat" && text?.focus == nil)
+      try await intake.prepare(until: .ready)
+      let stamp = try await intake.asset()?.stamp
+      #expect(await folder.processAll { _, _ in } == nil)
+      #expect(try await intake.asset()?.stamp == stamp && text?.isDescribedByFile == true)
+      #expect(try await intake.asset()?.state == .ready, "nothing is prepared again")
+      let none = try await describe(nil, isTold: isTold)
+      #expect(none?.alt == nil && none?.focus == nil && none?.state == .ready)
+      #expect(try await catalogue(intake) == ["note/a.txt ready"])
+    }
+  }
+
+  @Test(arguments: [
+    "", "{", "[]", #"{"alt":1}"#, #"{"focus":"2,2"}"#, #"{"altt":"a"}"#,
+    String(repeating: " ", count: 20_000) + "{}",
+  ])
+  func `a description that is not valid is listed, and its file is not`(_ text: String) async throws
+  {
+    let intake = try IntakeFixture()
+    let folder = Reconciliation(assets: intake.assets, publisher: nil)
+    try intake.scratch.write("good", to: "assets/note/a.txt")
+    try intake.scratch.write(text, to: "assets/note/a.txt.describe.json")
+    for _ in 0..<2 { #expect(await folder.processAll { _, _ in } == nil) }
+    #expect(
+      try await catalogue(intake) == ["note/a.txt preparing", "note/a.txt.describe.json refused"])
+    let reason = try await intake.asset("a.txt.describe.json")?.reason
+    #expect(reason?.hasPrefix("It does not describe “a.txt”: ") == true, "\(reason ?? "")")
+    try intake.scratch.write(#"{"alt":"A dog"}"#, to: "assets/note/a.txt.describe.json")
+    await folder.process([location("a.txt.describe.json"): .closed]) { _, _ in }
+    #expect(try await catalogue(intake) == ["note/a.txt preparing"])
+    #expect(try await intake.asset()?.alt == "A dog")
+  }
+
   @Test func `a file with a sidecar is published, whichever of the two is new`() async throws {
     let intake = try IntakeFixture()
     let publications = Publications()

@@ -124,7 +124,8 @@ import Testing
     let entries = try folder.entries("note").map(\.entry)
     let names = folder.names("note", for: entries.compactMap(\.spelling))
     #expect(
-      entries.compactMap { folder.kind(of: $0, among: names, publishes: false).shown }.sorted()
+      entries.compactMap { folder.kind(of: $0, "img", among: names, publishes: false).shown }
+        .sorted()
         == [EscapedName.plain(Self.composed), Self.composed].sorted())
   }
 }

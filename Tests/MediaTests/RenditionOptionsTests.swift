@@ -82,6 +82,45 @@ import Testing
     #expect(try text(query, declaring: ["page"], defaults: ["page": "1"]) == canonical)
   }
 
+  @Test(arguments: [
+    ("", "0.2,0.6", ""), ("width=64", nil, "width=64"),
+    ("width=64", "0.2,0.6", "width=64&focus=0.2,0.6"), ("width=64", "0.5,0.5", "width=64"),
+    ("profile=ios", "0.2,0.6", "profile=ios&focus=0.2,0.6"),
+    ("width=64&focus=1,1", "0.2,0.6", "width=64&focus=1,1"),
+    ("width=64&focus=0.5,0.5", "0.2,0.6", "width=64"),
+  ])
+  func `the focus of an asset counts where a request names none, and is part of the key`(
+    _ query: String, _ focus: String?, _ canonical: String
+  ) throws {
+    let media = try MediaFixture {
+      try $0.installPlugin("note", manifest: #"{"query":["focus=0.5,0.5"]}"#, "exit 1")
+    }
+    let plugin = try #require(media.host.plugin("note"))
+    let options = try RenditionOptions(
+      items(query), declaring: ["focus"], defaults: ["focus": "0.5,0.5"])
+    func request(_ focus: String?) -> RenditionRequest {
+      RenditionRequest(
+        source: RenditionSource(richType: "note", message: "m", payload: "p", focus: focus),
+        options: options, plugin: plugin)
+    }
+    let items = request(focus).options.items.map { "\($0.name)=\($0.value)" }
+    #expect(items.joined(separator: "&") == canonical)
+    let isOther = canonical.hasSuffix("focus=0.2,0.6")
+    #expect((request(focus).key != request(nil).key) == isOther)
+  }
+
+  @Test func `a plugin that does not declare a focus gets none`() throws {
+    let media = try MediaFixture { try $0.installPlugin("plain", manifest: "{}", "exit 1") }
+    let plugin = try #require(media.host.plugin("plain"))
+    let options = try RenditionOptions(items("width=64"), declaring: [])
+    func request(_ focus: String?) -> RenditionRequest {
+      RenditionRequest(
+        source: RenditionSource(richType: "plain", message: "m", payload: "p", focus: focus),
+        options: options, plugin: plugin)
+    }
+    #expect(request("0.2,0.6").key == request(nil).key)
+  }
+
   @Test func `a profile sets the limits that a plugin gets, and a size replaces them`() throws {
     let limits = try RenditionOptions(items("profile=watch"), declaring: []).limits
     #expect(limits.profile == "watch" && limits.maxBytes == 60_000)

@@ -74,6 +74,7 @@ import Testing
     "GET /api/assets/{}": Expectation(.publisher, 404),
     "GET /api/assets/{}/{}": Expectation(.publisher, 404),
     "PUT /api/assets/{}/{}": Expectation(.publisher, 404),
+    "PATCH /api/assets/{}/{}": Expectation(.publisher, 400),
     "DELETE /api/assets/{}/{}": Expectation(.publisher, 404),
     "GET /api/plugins": Expectation(.admin, 200),
     "GET /api/outbox": Expectation(.admin, 200),

@@ -16,6 +16,7 @@ import Testing
       ("Registration", registration, registration),
       ("Deliverability", deliverability(true), deliverability(false)),
       ("Asset", asset(true), asset(false)),
+      ("AssetPatch", AssetAmendment(alt: "a", focus: Asset.Focus(x: 0, y: 1)), AssetAmendment()),
       ("AssetList", page(true), page(false)),
       ("PluginReport", report(true), report(false)),
       ("SentPage", sentPage(true), sentPage(false)),
@@ -60,6 +61,7 @@ import Testing
   {
     try expectMembers(of: "NewNotification", NewNotification.self)
     try expectMembers(of: "NotificationPatch", Amendment.self)
+    try expectMembers(of: "AssetPatch", AssetAmendment.self)
     try expectMembers(of: "Registration", Registration.self)
     try expectMembers(of: "SignIn", SignIn.self)
     try expectMembers(of: "UserChange", UserChange.self)
@@ -279,6 +281,7 @@ import Testing
       sha256: isFull ? "00" : nil, progress: isFull ? .init(made: 1, total: 6) : nil,
       details: .object(isFull ? ["width": .number(1)] : [:]))
     asset.modified = isFull ? date : nil
+    (asset.alt, asset.focus) = isFull ? ("a", Asset.Focus(x: 0.5, y: 0.3)) : (nil, nil)
     return asset
   }
 

@@ -111,6 +111,60 @@ import Testing
       try await store.events.events(after: 0, limit: 9).count == 3 && told.withLock { $0 } == 3)
   }
 
+  @Test func `a description stays when a file is examined again, a focus with its content`()
+    async throws
+  {
+    let store = try scratch.open()
+    let (one, two) = (
+      try await store.blobs.add(bytes: [1]).digest, try await store.blobs.add(bytes: [2]).digest
+    )
+    var asset = asset("img", "a.png")
+    asset.blob = one
+    try await store.assets.putAsset(asset)
+    var described = asset
+    (described.alt, described.focus, described.state) = ("A dog", "0.2,0.6", .preparing)
+    #expect(try await store.assets.describe(described, insteadOf: asset, event: "{}"))
+    #expect(try await !store.assets.describe(described, insteadOf: asset, event: "{}"))
+    // What was read before says nothing of it.
+    for (content, focus) in [(one, "0.2,0.6"), (two, nil), (nil, nil), (one, "0.2,0.6")] {
+      asset.blob = content
+      try await store.assets.putAsset(asset)
+      let found = try #require(try await store.assets.asset("img", "a.png"))
+      #expect(found.alt == "A dog" && found.focus == focus)
+    }
+    (asset.alt, asset.isDescribed) = (nil, true)
+    try await store.assets.putAsset(asset)
+    let found = try #require(try await store.assets.asset("img", "a.png"))
+    #expect(found.alt == nil && found.focus == nil)
+  }
+
+  @Test func `renditions for an earlier focus do not end the preparation`() async throws {
+    let store = try scratch.open()
+    var asset = asset("img", "a.png")
+    (asset.state, asset.blob) = (.preparing, try await store.blobs.add(bytes: [1]).digest)
+    try await store.assets.putAsset(asset)
+    var described = asset
+    described.focus = "0,1"
+    #expect(try await store.assets.describe(described, insteadOf: asset, event: "{}"))
+    (asset.state, described.state) = (.ready, .ready)
+    #expect(try await !store.assets.finishPreparing(asset, event: "{}"))
+    #expect(try await store.assets.preparingAssets(limit: 9).map(\.focus) == ["0,1"])
+    #expect(try await store.assets.finishPreparing(described, event: "{}"))
+  }
+
+  @Test func `a notification keeps the focus that its asset had`() async throws {
+    let store = try scratch.open()
+    var new = NotificationInsert.any(to: alice)
+    (new.focus, new.hasAssetAlt) = ("0.2,0.6", true)
+    let stored = try await store.notifications.create(new).notification
+    #expect(stored.focus == "0.2,0.6" && stored.hasAssetAlt)
+    #expect(try await store.notifications.notification(stored.id) == stored)
+    new.focus = nil
+    let amended = try #require(try await store.notifications.amend(stored.id, with: new))
+    #expect(amended.focus == nil && amended.hasAssetAlt)
+    #expect(try await store.notifications.notification(stored.id) == amended)
+  }
+
   @Test func `finds names that differ in case only, and files with the same content`() async throws
   {
     let store = try scratch.open()

@@ -314,6 +314,15 @@ struct WritingFunction: Sendable {
         _ = try await $0.assets.finishPreparing(ready, event: "{}")
       }
     },
+    Self("describe") { store in
+      let asset = AssetRecord.any("e", at: store.now())
+      try await store.assets.putAsset(asset)
+      var described = asset
+      described.alt = "a"
+      return Call(effects: [.assetEvent]) { [described] in
+        _ = try await $0.assets.describe(described, insteadOf: asset, event: "{}")
+      }
+    },
     Self("removeAsset") { store in
       try await store.assets.putAsset(.any("d", at: store.now()))
       return Call(effects: [.assetEvent]) {

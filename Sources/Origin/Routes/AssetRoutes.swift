@@ -119,6 +119,20 @@ struct AssetRoutes: Sendable {
     return try await put(Self.file(context), richType, name, context)
   }
 
+  /// `PATCH /api/assets/<richType>/<name>`: changes the alternative text and the focus.
+  func patch(_ context: RequestContext) async throws -> Response {
+    let (richType, name) = try Self.path(context)
+    let amendment = try JSONCoding.request(AssetAmendment.self, from: context.body)
+    do {
+      let asset = try await assets.describe(
+        richType, name, by: amendment, mayPublish: mayPublish(context),
+        confirm: { [store] in try await store.requireCurrent(context.caller, context.login) })
+      return .json(200, message(asset))
+    } catch let error as ServiceError {
+      throw await assets.explaining(error, richType, name)
+    }
+  }
+
   /// Checks the name before the body is read.
   func mayPost(_ context: RequestContext) throws -> Response? {
     let name = try Self.newName(context)

@@ -120,6 +120,8 @@ struct RouteTable: Sendable {
       Route(
         "PUT", "/api/assets/{}/{}", for: .publisher, body: .file(limit: AssetIntake.largestFile),
         deadline: .seconds(120), ready: assets.mayPut, assets.put),
+      Route(
+        "PATCH", "/api/assets/{}/{}", for: .publisher, body: .memory(limit: 16 << 10), assets.patch),
       Route("DELETE", "/api/assets/{}/{}", for: .publisher, assets.delete),
     ] + pages
   }

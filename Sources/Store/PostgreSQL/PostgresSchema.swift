@@ -225,6 +225,12 @@ enum PostgresSchema {
     ALTER TABLE recipient ADD COLUMN kept bigint;
     CREATE INDEX recipient_kept ON recipient(user_id, notification) WHERE kept IS NOT NULL;
     """,
+    """
+    -- What an asset shows, and the point that crops keep, with the content that it is a point of.
+    ALTER TABLE asset ADD COLUMN alt text, ADD COLUMN focus text, ADD COLUMN focus_of text;
+    -- What a notification has of its asset: the focus, and whether its alternative text is the asset's.
+    ALTER TABLE notification ADD COLUMN focus text, ADD COLUMN asset_alt bigint;
+    """,
   ]
 
   /// The tables of ``version``.
@@ -280,12 +286,14 @@ enum PostgresSchema {
     CREATE INDEX device_token_of_registration ON device_token(registration);
 
     -- replaced: when the content was replaced that some had fetched. members: what the message says beside its text.
-    -- replaces: what it is about. replaced_by: which one has taken its place.
+    -- replaces: what it is about. replaced_by: which one has taken its place. focus: its asset's. asset_alt: whether
+    -- its alternative text is its asset's.
     CREATE TABLE notification(
       id bigint PRIMARY KEY, message text NOT NULL, rich_type text NOT NULL, payload text NOT NULL,
       sender bigint, audience text NOT NULL, details text, blob text, blob_size bigint, blob_type text,
       created bigint NOT NULL, not_before bigint, expires bigint, form text NOT NULL, withdrawn bigint,
-      held bigint, replaced bigint, members text, replaces text, replaced_by bigint
+      held bigint, replaced bigint, members text, replaces text, replaced_by bigint, focus text,
+      asset_alt bigint
     );
     CREATE INDEX notification_of_blob ON notification(blob) WHERE blob IS NOT NULL;
     CREATE INDEX notification_by_expiry ON notification(expires) WHERE expires IS NOT NULL;
@@ -426,11 +434,12 @@ enum PostgresSchema {
       id integer PRIMARY KEY CHECK (id = 1), secret text NOT NULL, created bigint NOT NULL
     );
 
+    -- focus_of: the content that focus is a point of.
     CREATE TABLE asset(
       rich_type text COLLATE "C" NOT NULL, name text COLLATE "C" NOT NULL, state text NOT NULL,
       reason text, blob text, bytes bigint NOT NULL, type text, details text, stamp text NOT NULL,
-      modified bigint NOT NULL, updated bigint NOT NULL, folded text NOT NULL,
-      PRIMARY KEY (rich_type, name)
+      modified bigint NOT NULL, updated bigint NOT NULL, folded text NOT NULL, alt text, focus text,
+      focus_of text, PRIMARY KEY (rich_type, name)
     );
     CREATE INDEX asset_of_blob ON asset(blob) WHERE blob IS NOT NULL;
     CREATE INDEX asset_by_folded_name ON asset(rich_type, folded);

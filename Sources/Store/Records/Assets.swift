@@ -34,6 +34,20 @@ package struct AssetRecord: Sendable, Equatable {
   package var details: String?
   /// When the record last changed; set by the store.
   package internal(set) var updated = Date(timeIntervalSince1970: 0)
+  /// What it shows, for those who do not see it.
+  package var alt: String?
+  /// The point that crops keep, such as `0.5,0.3`, if one was set for the content that it has.
+  package var focus: String? {
+    get { focusContent == blob ? focusPoint : nil }
+    set {
+      focusPoint = blob.flatMap { _ in newValue }
+      focusContent = focusPoint.flatMap { _ in blob }
+    }
+  }
+  /// A focus counts again when the content for which it was set comes back.
+  var (focusPoint, focusContent): (String?, Digest?)
+  /// Whether ``AssetCatalogue/putAsset(_:event:expectedBatch:)`` also sets ``alt`` and ``focus``, which stay otherwise.
+  package var isDescribed = false
   /// Another name of the same rich type that looks alike (``folded(_:)``); read, never written.
   package var lookAlike: String?
 
@@ -43,6 +57,11 @@ package struct AssetRecord: Sendable, Equatable {
   ) {
     (self.richType, self.name, self.state) = (richType, name, state)
     (self.bytes, self.modified, self.stamp) = (bytes, modified, stamp)
+  }
+
+  /// Takes the alternative text and the focus that an earlier record of the asset has.
+  package mutating func keepDescription(of known: AssetRecord) {
+    (alt, focusPoint, focusContent) = (known.alt, known.focusPoint, known.focusContent)
   }
 }
 
@@ -72,7 +91,10 @@ package protocol AssetCatalogue: Sendable {
   /// `expectedBatch` is the number of such changes that are about to be made together. Throws `missing` if
   /// the blob is not stored.
   func putAsset(_ asset: AssetRecord, event: String?, expectedBatch: Int) async throws
-  /// Ends the preparation of an asset; false if its file was changed or removed meanwhile.
+  /// Sets the state, the alternative text and the focus of an asset; false if it is not as `known` any more.
+  func describe(_ asset: AssetRecord, insteadOf known: AssetRecord, event: String) async throws
+    -> Bool
+  /// Ends the preparation of an asset; false if it was changed or removed meanwhile.
   func finishPreparing(_ asset: AssetRecord, event: String) async throws -> Bool
   /// Removes an asset; false if there is none of that name, or, unless that is nil, none with that stamp.
   ///

@@ -7,7 +7,7 @@ extension AssetRecord {
   /// What `init(_:)` reads, in its order.
   fileprivate static let selection =
     columns + """
-      , (SELECT other.name FROM asset AS other WHERE other.rich_type = asset.rich_type
+      , alt, focus, focus_of, (SELECT other.name FROM asset AS other WHERE other.rich_type = asset.rich_type
          AND other.folded = asset.folded AND other.name <> asset.name ORDER BY other.name LIMIT 1)
       """
 
@@ -15,7 +15,9 @@ extension AssetRecord {
     (richType, name, state) = (try row.next(), try row.next(), try row.next())
     (reason, blob, bytes) = (try row.next(), try row.next(), try row.next())
     (type, details, stamp) = (try row.next(), try row.next(), try row.next())
-    (modified, updated, lookAlike) = (try row.next(), try row.next(), try row.next())
+    (modified, updated) = (try row.next(), try row.next())
+    (alt, focusPoint, focusContent) = (try row.next(), try row.next(), try row.next())
+    lookAlike = try row.next()
   }
 }
 
@@ -26,20 +28,38 @@ extension EngineTables {
     _ asset: AssetRecord, event: String?, expectedBatch: Int
   ) async throws {
     let (now, blobs) = (now(), blobs)
+    let description =
+      asset.isDescribed
+      ? ", alt = excluded.alt, focus = excluded.focus, focus_of = excluded.focus_of" : ""
     try await database.write(expectedBatch: expectedBatch) { transaction in
       try transaction.requireRenewed(asset.blob, in: blobs)
       try transaction.run(
         """
-        INSERT INTO asset(\(AssetRecord.columns), folded)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+        INSERT INTO asset(\(AssetRecord.columns), folded, alt, focus, focus_of)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
         ON CONFLICT (rich_type, name) DO UPDATE SET state = excluded.state, reason = excluded.reason,
           blob = excluded.blob, bytes = excluded.bytes, type = excluded.type,
           details = excluded.details, stamp = excluded.stamp, modified = excluded.modified,
-          updated = excluded.updated
+          updated = excluded.updated\(description)
         """, asset.richType, asset.name, asset.state, asset.reason, asset.blob, asset.bytes,
         asset.type, asset.details, asset.stamp, asset.modified, now,
-        AssetRecord.folded(asset.name))
+        AssetRecord.folded(asset.name), asset.alt, asset.focusPoint, asset.focusContent)
       try transaction.insertAssetEvent(event, created: now)
+    }
+  }
+
+  func describe(
+    _ asset: AssetRecord, insteadOf known: AssetRecord, event: String
+  ) async throws -> Bool {
+    let now = now()
+    return try await changeAsset(event: event) { transaction in
+      try transaction.run(
+        """
+        UPDATE asset SET state = $1, reason = $2, updated = $3, alt = $4, focus = $5, focus_of = $6
+        WHERE rich_type = $7 AND name = $8 AND stamp = $9 AND state = $10
+          AND alt IS NOT DISTINCT FROM $11 AND focus IS NOT DISTINCT FROM $12
+        """, asset.state, asset.reason, now, asset.alt, asset.focusPoint, asset.focusContent,
+        known.richType, known.name, known.stamp, known.state, known.alt, known.focusPoint)
     }
   }
 
@@ -50,8 +70,9 @@ extension EngineTables {
         """
         UPDATE asset SET state = $1, reason = $2, blob = $3, updated = $4
         WHERE rich_type = $5 AND name = $6 AND stamp = $7 AND state = $8
+          AND alt IS NOT DISTINCT FROM $9 AND focus IS NOT DISTINCT FROM $10
         """, asset.state, asset.reason, asset.blob, now, asset.richType, asset.name, asset.stamp,
-        AssetRecord.State.preparing)
+        AssetRecord.State.preparing, asset.alt, asset.focusPoint)
     }
   }
 

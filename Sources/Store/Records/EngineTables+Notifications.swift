@@ -100,13 +100,14 @@ extension Changing {
       UPDATE notification SET message = $1, rich_type = $2, payload = $3, details = $4, blob = $5,
         blob_size = $6, blob_type = $7,
         held = CASE WHEN not_before = $8 THEN held END, not_before = $8, expires = $9, form = $10,
-        members = $14,
+        members = $14, focus = $15, asset_alt = $16,
         replaced = CASE WHEN \(Self.isFetched) THEN $12 ELSE replaced END
       WHERE id = $11 AND (expires IS NULL OR expires > $12) AND replaced_by IS NULL
         AND (blob = $13 OR CAST($13 AS text) IS NULL AND NOT \(Self.isFetched))
       RETURNING \(StoredNotification.columns)
       """, new.message, new.richType, new.payload, new.details, new.blob?.digest, new.blob?.size,
       new.blobType, new.notBefore, new.expires, new.form, id, now, content, new.members,
+      new.focus, StoredNotification.assetAlt(new.hasAssetAlt),
       read: StoredNotification.init)
   }
 
@@ -241,7 +242,7 @@ extension StoredNotification {
   fileprivate func isSame(as new: NotificationInsert) -> Bool {
     message == new.message && members == new.members && richType == new.richType
       && payload == new.payload
-      && blob == new.blob && blobType == new.blobType && form == new.form
+      && blob == new.blob && blobType == new.blobType && focus == new.focus && form == new.form
       && notBefore == new.notBefore && expires == new.expires
   }
 
@@ -266,7 +267,12 @@ extension StoredNotification {
       ("not_before", "bigint", { $0.notBefore }), ("expires", "bigint", { $0.expires }),
       ("form", "text", { $0.form }), ("audience", "text", { $0.audience }),
       ("members", "text", { $0.members }), ("replaces", "text", { $0.replaces }),
+      ("focus", "text", { $0.focus }),
+      ("asset_alt", "bigint", { assetAlt($0.hasAssetAlt) }),
     ]
+
+  /// The column's value: 1 or NULL.
+  fileprivate static func assetAlt(_ hasAssetAlt: Bool) -> Int? { hasAssetAlt ? 1 : nil }
 
   /// What a new row has.
   init(_ new: NotificationInsert, id: Int, created: Date) {
@@ -275,13 +281,14 @@ extension StoredNotification {
     (self.created, notBefore, held) = (created.stored, new.notBefore?.stored, nil)
     (expires, form, audience) = (new.expires?.stored, new.form, StringList(new.to))
     (members, replaces, replacedBy) = (new.members, new.replaces, nil)
+    (focus, hasAssetAlt) = (new.focus, new.hasAssetAlt)
   }
 
   /// The columns that `init(_:)` reads, in its order.
   static let columns = """
     notification.id, message, rich_type, payload, sender, details, blob, blob_size, blob_type,
     notification.created, not_before, held, expires, form, audience, members,
-    replaces, replaced_by
+    replaces, replaced_by, focus, asset_alt
     """
 
   init(_ row: inout some Row) throws {
@@ -292,6 +299,7 @@ extension StoredNotification {
     (blobType, created, notBefore) = (try row.next(), try row.next(), try row.next())
     (held, expires) = (try row.next(), try row.next())
     (form, audience, members) = (try row.next(), try row.next(), try row.next())
-    (replaces, replacedBy) = (try row.next(), try row.next())
+    (replaces, replacedBy, focus) = (try row.next(), try row.next(), try row.next())
+    hasAssetAlt = try row.next(Int?.self) == 1
   }
 }

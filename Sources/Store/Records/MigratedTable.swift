@@ -42,7 +42,8 @@ struct MigratedTable: Sendable {
     MigratedTable(
       "notification", key: "id",
       columns: "id message rich_type payload sender audience details blob blob_size blob_type "
-        + "created not_before expires form withdrawn held replaced members replaces replaced_by"),
+        + "created not_before expires form withdrawn held replaced members replaces replaced_by focus "
+        + "asset_alt"),
     MigratedTable(
       "idempotency", key: "sender", "key", columns: "sender key request notification"),
     MigratedTable(
@@ -91,7 +92,8 @@ struct MigratedTable: Sendable {
     MigratedTable("vapid_key", key: "id", columns: "id secret created"),
     MigratedTable(
       "asset", key: "rich_type", "name",
-      columns: "rich_type name state reason blob bytes type details stamp modified updated folded"),
+      columns: "rich_type name state reason blob bytes type details stamp modified updated folded "
+        + "alt focus focus_of"),
     MigratedTable(
       "counter", key: "name", columns: "name next", where: "name <> '\(notificationCounter)'"),
   ]

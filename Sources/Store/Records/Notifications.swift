@@ -28,6 +28,10 @@ package struct NotificationInsert: Sendable {
   package var blob: Blob?
   /// The detected media type of the content.
   package var blobType: String?
+  /// The point that crops keep, such as `0.5,0.3`: its asset's.
+  package var focus: String?
+  /// Whether the alternative text in ``members`` is its asset's, because it names none.
+  package var hasAssetAlt = false
   /// When its recipients first learn of it, or nil for at once.
   package var notBefore: Date?
   /// When it expires, or nil.
@@ -89,6 +93,10 @@ package struct StoredNotification: Sendable, Equatable {
   package let blob: Blob?
   /// The detected media type of the content.
   package let blobType: String?
+  /// The point that crops keep, such as `0.5,0.3`: that of its asset when it was created.
+  package let focus: String?
+  /// Whether the alternative text in ``members`` is that of its asset when it was created, because it names none.
+  package let hasAssetAlt: Bool
   /// When it was created.
   package let created: Date
   /// When its recipients first learn of it, or nil if that was at once.

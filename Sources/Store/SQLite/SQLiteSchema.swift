@@ -214,6 +214,15 @@ enum SQLiteSchema {
     ALTER TABLE recipient ADD COLUMN kept INTEGER;
     CREATE INDEX recipient_kept ON recipient(user_id, notification) WHERE kept IS NOT NULL;
     """,
+    """
+    -- What an asset shows, and the point that crops keep, with the content that it is a point of.
+    ALTER TABLE asset ADD COLUMN alt TEXT;
+    ALTER TABLE asset ADD COLUMN focus TEXT;
+    ALTER TABLE asset ADD COLUMN focus_of TEXT;
+    -- What a notification has of its asset: the focus, and whether its alternative text is the asset's.
+    ALTER TABLE notification ADD COLUMN focus TEXT;
+    ALTER TABLE notification ADD COLUMN asset_alt INTEGER;
+    """,
   ]
 
   /// The tables of ``version``.
@@ -264,12 +273,14 @@ enum SQLiteSchema {
     CREATE INDEX device_token_of_registration ON device_token(registration);
 
     -- replaced: when the content was replaced that some had fetched. members: what the message says beside its text.
-    -- replaces: what it is about. replaced_by: which one has taken its place.
+    -- replaces: what it is about. replaced_by: which one has taken its place. focus: its asset's. asset_alt: whether
+    -- its alternative text is its asset's.
     CREATE TABLE notification(
       id INTEGER PRIMARY KEY, message TEXT NOT NULL, rich_type TEXT NOT NULL, payload TEXT NOT NULL,
       sender INTEGER, audience TEXT NOT NULL, details TEXT, blob TEXT, blob_size INTEGER, blob_type TEXT,
       created INTEGER NOT NULL, not_before INTEGER, expires INTEGER, form TEXT NOT NULL DEFAULT '',
-      withdrawn INTEGER, held INTEGER, replaced INTEGER, members TEXT, replaces TEXT, replaced_by INTEGER
+      withdrawn INTEGER, held INTEGER, replaced INTEGER, members TEXT, replaces TEXT, replaced_by INTEGER,
+      focus TEXT, asset_alt INTEGER
     ) STRICT;
     CREATE INDEX notification_of_blob ON notification(blob) WHERE blob IS NOT NULL;
     CREATE INDEX notification_by_expiry ON notification(expires) WHERE expires IS NOT NULL;
@@ -407,11 +418,11 @@ enum SQLiteSchema {
       id INTEGER PRIMARY KEY CHECK (id = 1), secret TEXT NOT NULL, created INTEGER NOT NULL
     ) STRICT;
 
-    -- folded: the name without what differs between file systems.
+    -- folded: the name without what differs between file systems. focus_of: the content that focus is a point of.
     CREATE TABLE asset(
       rich_type TEXT NOT NULL, name TEXT NOT NULL, state TEXT NOT NULL, reason TEXT, blob TEXT,
       bytes INTEGER NOT NULL, type TEXT, details TEXT, stamp TEXT NOT NULL, modified INTEGER NOT NULL,
-      updated INTEGER NOT NULL, folded TEXT NOT NULL DEFAULT '',
+      updated INTEGER NOT NULL, folded TEXT NOT NULL DEFAULT '', alt TEXT, focus TEXT, focus_of TEXT,
       PRIMARY KEY (rich_type, name)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX asset_of_blob ON asset(blob) WHERE blob IS NOT NULL;

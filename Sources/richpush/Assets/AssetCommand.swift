@@ -12,10 +12,15 @@ enum AssetCommand: Command {
       richpush asset show img/logo.png        everything known about one asset
       richpush asset add *.png holiday.mp4    uploads files and reports the result for each
       richpush asset add --type coupon a.json the same for a rich type that their content does not tell
+      richpush asset describe img/logo.png --alt "A dog at a lake" --focus 0.2,0.6
       richpush asset remove img/logo.png      removes one; sent notifications keep its content
       richpush asset watch                    shows changes and progress, live
       richpush asset check assets             checks a drop folder as a server would, without one
       richpush asset check --type img photos  the same for a folder of one rich type
+
+    describe sets what a notification with the asset says to those who do not see it, if it says
+    nothing itself, and the point that crops keep: fractions of width and height from the upper left
+    corner. What was sent stays as it is.
 
     check and add exit with 65 if any file is refused. --json prints one JSON object per line.
     docs/ASSETS.md lists what is accepted.
@@ -24,10 +29,16 @@ enum AssetCommand: Command {
     [
       .value("type", "NAME", "list: only this rich type; add, check: the files' type"),
       .value("state", "STATE", "list: only ready, preparing or refused assets"),
+      .value("alt", "TEXT", "describe: what it shows, for those who do not see it")
+        .withoutVariable,
+      .value("focus", "X,Y", "describe: the point that crops keep, such as 0.5,0.3")
+        .withoutVariable,
+      .list("remove", "FLAG", "describe: alt or focus, which it shall not have any more")
+        .withoutVariable,
       PluginFolders.option,
       .flag("json", "print one JSON object per line, for programs"),
     ] + Account.options(user: "publisher")
-  static let operands = ["list|show|check|add|remove|watch", "[NAME…]"]
+  static let operands = ["list|show|check|add|describe|remove|watch", "[NAME…]"]
 
   static func run(_ arguments: Arguments) async throws {
     let (action, names) = (arguments.operands[0], arguments.operands.dropFirst())
@@ -39,7 +50,8 @@ enum AssetCommand: Command {
       report.list(
         try await Account(arguments).client
           .assets(richType: arguments.string("type"), state: state))
-    case ("show", 1...), ("remove", 1...):
+    case ("show", 1...), ("remove", 1...), ("describe", 1...):
+      let amendment = action == "describe" ? try amendment(arguments) : nil
       let client = try Account(arguments).client
       for text in names {
         let parts = text.split(separator: "/", maxSplits: 1).map(String.init)
@@ -47,7 +59,9 @@ enum AssetCommand: Command {
           throw CommandLineError.usage(
             "an asset is named TYPE/NAME, such as img/logo.png, not '\(text)'")
         }
-        if action == "show" {
+        if let amendment {
+          report.line(try await client.amendAsset(parts[1], richType: parts[0], amendment))
+        } else if action == "show" {
           report.show(try await client.asset(parts[1], richType: parts[0]))
         } else {
           try await client.removeAsset(parts[1], richType: parts[0])
@@ -59,8 +73,32 @@ enum AssetCommand: Command {
     case ("check", 1): try await check(arguments.operands[1], arguments, report)
     default:
       throw CommandLineError.usage(
-        "usage: asset list, show NAME, check FOLDER, add FILE, remove NAME or watch")
+        "usage: asset list, show NAME, check FOLDER, add FILE, describe NAME, remove NAME or watch")
     }
+  }
+
+  /// What `describe` changes.
+  private static func amendment(_ arguments: Arguments) throws(CommandLineError) -> AssetAmendment {
+    var amendment = AssetAmendment(alt: arguments.string("alt"))
+    if let text = arguments.string("focus") {
+      guard let focus = Asset.Focus(text) else {
+        throw .usage("--focus is two fractions of width and height such as 0.5,0.3, not '\(text)'")
+      }
+      amendment.focus = .value(focus)
+    }
+    for name in arguments.list("remove") {
+      switch name {
+      case "alt" where amendment.alt == .none: amendment.alt = .removal
+      case "focus" where amendment.focus == .none: amendment.focus = .removal
+      case "alt", "focus":
+        throw .usage("--remove \(name) and a value for it exclude each other")
+      default: throw .usage("--remove takes alt or focus, not '\(name)'")
+      }
+    }
+    guard amendment != AssetAmendment() else {
+      throw .usage("nothing to change: give --alt, --focus or --remove")
+    }
+    return amendment
   }
 
   /// Refuses a flag without effect, such as `watch --type img`, which would show all types.
@@ -69,11 +107,11 @@ enum AssetCommand: Command {
   ) throws(CommandLineError) {
     let used = [
       "list": ["type", "state"], "add": ["type"], "check": ["type", "plugins"], "show": [],
-      "remove": [], "watch": [],
+      "describe": ["alt", "focus", "remove"], "remove": [], "watch": [],
     ]
     guard let flags = used[action] else { return }
-    for flag in ["type", "state", "plugins"] where arguments.isTyped(flag) && !flags.contains(flag)
-    {
+    for flag in ["type", "state", "plugins", "alt", "focus", "remove"]
+    where arguments.isTyped(flag) && !flags.contains(flag) {
       throw .usage("asset \(action) has no flag --\(flag)")
     }
   }
