@@ -21,6 +21,7 @@ package enum ConsoleFiles {
     "sign-in.js": PackageResources.sign_in_js,
     "catalogue.js": PackageResources.catalogue_js,
     "asset-card.js": PackageResources.asset_card_js,
+    "asset-description.js": PackageResources.asset_description_js,
     "asset-dialog.js": PackageResources.asset_dialog_js,
     "asset-picker.js": PackageResources.asset_picker_js,
     "media-view.js": PackageResources.media_view_js,

@@ -1,6 +1,7 @@
 // An asset in full: what it will be on each profile, side by side.
 import { assetMedia } from "./api.js";
 import { facts } from "./asset-card.js";
+import { assetDescription } from "./asset-description.js";
 import { h, icon } from "./dom.js";
 import { bytes, kind, size } from "./format.js";
 import { linkCard, player, poster } from "./media-view.js";
@@ -23,7 +24,7 @@ export function showAsset(asset) {
         h("p", { class: "line" }, state(asset.state, icon(asset.state)), h("span", { class: "quiet" }, facts(asset))),
         asset.reason && h("p", { class: "reason" }, asset.reason),
         asset.advice && h("p", { class: "advice" }, asset.advice),
-        asset.state !== "refused" && content(asset),
+        asset.state !== "refused" && [content(asset), assetDescription(asset)],
         h("div", { class: "actions" },
           asset.state !== "refused" &&
             h("a", { class: "button main", href: `#compose/${encodeURIComponent(asset.richType)}/${encodeURIComponent(asset.name)}`,

@@ -83,6 +83,10 @@ export const texts = {
     compose: "Send it", original: "Download the original", replace: "Replace", profiles: "What each kind of device gets",
     rendition: (name, profile) => `${name} for ${profile}`, noRendition: "There is no version for these devices.",
   },
+  description: {
+    point: "The point that crops keep", hint: "Click it, or use the arrow keys.", centre: "Use the centre", none: "Crops keep the centre.",
+    where: (x, y) => `Crops keep ${number(100 * x)} % from the left, ${number(100 * y)} % from the top.`, save: "Save", saved: "Saved.",
+  },
   uploads: {
     title: "Uploads", clear: "Clear", waiting: "Waiting", sending: "Sending", checking: "Being checked", done: "Accepted",
     cancelAll: "Cancel all", cancelled: "Cancelled", accepted: (all) => `${count(all, "file")} accepted`,

@@ -709,6 +709,54 @@ def check_the_catalogue_is_used_by_keyboard_and_a_file_replaced_and_removed(cons
         expect(card(page, "good.png")).to_have_count(0)
 
 
+def check_the_point_that_crops_keep_and_a_description_are_set_by_mouse_and_keyboard(console):
+    with console.page("shop") as page:
+        card(page, "beach.jpg").get_by_role("button").click()
+        dialog = page.get_by_role("dialog")
+        point = dialog.get_by_role("button", name="The point that crops keep")
+        picture = point.locator("img")
+        page.wait_for_function("picture => picture.naturalWidth > 0", arg=picture.element_handle())
+        box = picture.bounding_box()
+        picture.click(position={"x": box["width"] * 0.25, "y": box["height"] * 0.75})
+        where = dialog.get_by_text("Crops keep")
+        expect(where).to_have_text(re.compile("^Crops keep 2[45].* % from the left, 7[45].* % from the top"))
+        mark = point.locator("i").bounding_box()
+        assert abs(mark["x"] + mark["width"] / 2 - box["x"] - box["width"] * 0.25) < 3, (mark, box)
+        assert abs(mark["y"] + mark["height"] / 2 - box["y"] - box["height"] * 0.75) < 3, (mark, box)
+        # The keys go no further than the edge; Enter changes nothing.
+        point.focus()
+        for key in ["ArrowLeft"] * 20 + ["ArrowDown"] * 20 + ["ArrowRight", "ArrowUp", "Enter"]:
+            page.keyboard.press(key)
+        expect(where).to_contain_text("Crops keep 2 % from the left, 98 % from the top.")
+        text = dialog.get_by_role("textbox", name="Description of the media")
+        text.fill("x" * 1001)
+        dialog.get_by_role("button", name="Save").click()
+        expect(dialog.locator(".fault")).to_contain_text("1000 bytes")
+        text.fill(HOSTILE)
+        dialog.get_by_role("button", name="Save").click()
+        expect(dialog.get_by_text("Saved.")).to_be_visible()
+        expect(dialog.locator(".fault")).to_be_hidden()
+        asset = lambda: page.request.get(f"{SERVER}/api/assets/img/beach.jpg", headers=basic("shop")).json()
+        assert (asset()["alt"], asset()["focus"]) == (HOSTILE, "0.02,0.98"), asset()
+        number = send(page, "shop", "With a description")
+        details = page.request.get(f"{SERVER}/api/notifications/{number}/details", headers=basic("shop")).json()
+        assert details["alt"] == HOSTILE, details
+        page.request.delete(f"{SERVER}/api/notifications/{number}", headers=basic("shop"))
+        page.keyboard.press("Escape")
+        page.keyboard.press("Enter")
+        expect(text).to_have_value(HOSTILE)
+        dialog.get_by_role("button", name="Use the centre").click()
+        text.fill(" ")
+        dialog.get_by_role("button", name="Save").click()
+        expect(dialog.get_by_text("Saved.")).to_be_visible()
+        assert (asset()["alt"], asset()["focus"]) == (None, None), asset()
+        page.keyboard.press("Escape")
+        # Only a picture is cropped.
+        card(page, "chime.wav").get_by_role("button").click()
+        expect(text).to_be_visible()
+        expect(point).to_have_count(0)
+
+
 def fetched(page, path):
     return page.evaluate(
         """async path => Array.from(new Uint8Array(await (await fetch(path)).arrayBuffer()))""", path)
