@@ -263,8 +263,11 @@ extension StoredNotification {
     in languages: [String], values: [String: String] = [:]
   ) -> NotificationMessage {
     // The tutorial's text has no placeholders.
-    version.pushForm.form == .legacy
-      ? said : said.localized(for: languages).personalized(with: values)
+    guard version.pushForm.form != .legacy else { return said }
+    var own = said.localized(for: languages).personalized(with: values)
+    // These are for push services.
+    (own.apns, own.fcm, own.webpush) = (nil, nil, nil)
+    return own
   }
 }
 

@@ -72,7 +72,7 @@ import Testing
       id: "1", target: .device(handle: "phone", platform: "fcm"), message: push,
       text: template.payload(), collapseID: "rich-7", expires: Date(timeIntervalSince1970: 1060))
     let request = try #require(
-      FCMRequest(outgoing, to: "phone", at: Date(timeIntervalSince1970: 1000)))
+      FCMRequest(outgoing, to: "phone", isCollapsible: true, at: Date(timeIntervalSince1970: 1000)))
     let message = try object(String(decoding: request.json, as: UTF8.self)).message
     #expect(message.token.text == "phone" && message.android.ttl.text == "60s")
     #expect(message.android.collapseKey.text == "rich-7")

@@ -568,6 +568,43 @@ def check_the_details_of_a_notification_say_what_a_platform_leaves_out(console):
         expect(facts).to_contain_text("AndroidOnly passed to your app: message and colour.")
 
 
+def check_texts_in_other_languages_are_written_in_tabs_previewed_kept_and_sent(console):
+    with console.page("otto") as page:
+        show(page, "compose")
+        page.get_by_role("textbox", name="Title", exact=True).fill("Parcel")
+        page.get_by_role("textbox", name=re.compile("^Message")).fill("It is at the door.")
+        add_button(page, 1, "Track it", "Opens a link", "https://shop.example/t/4711")
+        page.get_by_text("Other languages").click()
+        page.get_by_label("Language of the texts above").fill("en")
+        page.get_by_label("Another language").fill("de")
+        page.get_by_role("button", name="Add", exact=True).click()
+        german = page.get_by_role("tab", name="German (de)")
+        expect(german).to_have_attribute("aria-selected", "true")
+        panel = page.get_by_role("tabpanel")
+        panel.get_by_label("Message").fill("Es ist an der Tür.")
+        panel.get_by_label("Button “Track it”").fill("Verfolgen")
+        # The title is the notification's own.
+        words = page.locator(".devices figure[data-device=browser] p")
+        expect(words).to_contain_text("ParcelEs ist an der Tür.")
+        german.press("ArrowLeft")
+        expect(page.get_by_role("tab", name="As written above")).to_be_focused()
+        expect(words).to_contain_text("ParcelIt is at the door.")
+        page.reload()
+        german.click()
+        expect(panel.get_by_label("Message")).to_have_value("Es ist an der Tür.")
+        page.get_by_role("combobox", name="Recipients", exact=True).fill("alice")
+        page.get_by_role("button", name="Send", exact=True).click()
+        page.get_by_role("dialog").get_by_role("button", name="Send").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Parcel")
+        number = page.url.split("/")[-1]
+        details = page.request.get(f"{SERVER}/api/notifications/{number}/details", headers=basic("otto")).json()
+        assert details["language"] == "en", details
+        actions = {details["actions"][0]["id"]: "Verfolgen"}
+        assert details["languages"] == {"de": {"message": "Es ist an der Tür.", "actions": actions}}, details
+        read = page.request.get(f"{SERVER}/api/notifications/{number}/details", headers=basic("alice") | {"Accept-Language": "de-CH"}).json()
+        assert read["message"] == "Es ist an der Tür." and read["actions"][0]["label"] == "Verfolgen", read
+
+
 def check_one_takes_the_place_of_an_earlier_one_which_links_to_it(console):
     with console.page("otto") as page:
         earlier = send(page, "otto", "At noon", replaces="parcel")
@@ -1082,6 +1119,32 @@ def check_nothing_is_left_after_signing_out(console):
             page.go_back()
             page.wait_for_load_state()
             expect(page.locator("nav, asset-card, .sent-list")).to_have_count(0)
+
+
+def check_answers_are_listed_as_they_come_and_a_text_is_displayed_not_fetched(console):
+    with console.page("shop") as page:
+        sent = page.request.post(
+            f"{SERVER}/api/notifications", headers=basic("shop"), data=json.dumps(
+                {"title": "Coming?", "to": ["username:dora", "username:emil"], "actions": [
+                    {"id": "yes", "label": "Yes"}, {"id": "answer", "label": "Reply", "input": "Your answer"}]})).json()
+        show(page, f"sent/{sent['id']}")
+        answers = page.locator("section").filter(has=page.get_by_role("heading", name="Answers"))
+        expect(answers).to_contain_text("Nobody has pressed a button or replied.")
+        page.request.put(f"{SERVER}/api/register/doras", headers=basic("dora"), data=json.dumps({"Platform": "apns", "Handle": "D0"}))
+        token = page.request.post(f"{SERVER}/api/register/doras/token", headers=basic("dora")).json()["token"]
+        for report in [{"event": "displayed"}, {"event": "action", "action": "yes"},
+                       {"event": "reply", "action": "answer", "text": "On my way", "key": "a"}]:
+            answer = page.request.post(
+                f"{SERVER}/api/notifications/{sent['id']}/interactions", headers={"Authorization": f"Bearer {token}"}, data=json.dumps(report))
+            assert answer.ok, answer.text()
+        expect(answers.locator("tbody tr")).to_have_count(2)
+        expect(answers.locator("tbody")).to_contain_text("On my way")
+        expect(answers.locator("tbody")).to_contain_text("dora")
+        expect(page.locator("counts-bar")).to_have_text("1 of 2 displayed · 1 pressed a button · 1 reply · 1 queued")
+        expect(page.locator(".tiles [data-step=displayed] .big")).to_have_text("1")
+        expect(page.locator(".tiles [data-step=replies] .big")).to_have_text("1")
+        expect(page.locator(".tiles [data-step=fetched]")).to_have_count(0)
+        expect(page.locator(".timeline")).to_contain_text("First displayed")
 
 
 def check_receipts_are_filtered_and_searched(console):
