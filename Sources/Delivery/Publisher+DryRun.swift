@@ -89,15 +89,21 @@ extension PlatformMembers {
 extension Announcement {
   /// What each platform makes of a message.
   package func members(of message: NotificationMessage, in form: PushForm) -> [PlatformMembers] {
-    Self.services.map { PlatformMembers($0, message, lanes.format(of: $1).members(in: form)) }
+    services.map { PlatformMembers($0, message, lanes.format(of: $1).members(in: form)) }
   }
 
-  /// The services with lanes by the platform that they are made for, the first of each.
-  fileprivate static let services = PushServices.all.filter { $0.traits.lanes != .none }
-    .compactMap { service in service.traits.platforms.first.map { ($0.name, service) } }
-    .reduce(into: [(platform: String, service: any PushService.Type)]()) { found, next in
-      if !found.contains(where: { $0.platform == next.0 }) { found.append(next) }
+  /// The platforms that services with lanes are made for, each with the first that is: of this server's, or of all.
+  private var services: [(platform: String, service: any PushService.Type)] {
+    func made(_ services: [any PushService.Type]) -> [(String, any PushService.Type)] {
+      services.filter { $0.traits.lanes != .none }
+        .compactMap { service in service.traits.platforms.first.map { ($0.name, service) } }
     }
+    let own = made(lanes.all)
+    return made(PushServices.all).reduce(into: []) { found, next in
+      guard !found.contains(where: { $0.platform == next.0 }) else { return }
+      found.append(own.first { $0.0 == next.0 } ?? next)
+    }
+  }
 
   /// The payloads of the draft's pushes by platform; `details` are those of its media.
   fileprivate func texts(
@@ -118,7 +124,7 @@ extension Announcement {
     of draft: Draft, _ said: NotificationMessage, _ id: Int, from sender: UserID,
     _ content: String, _ details: String?, _ media: PushedMedia?
   ) -> [DryRun.Text] {
-    Self.services.map { platform, service in
+    services.map { platform, service in
       let link = media?.link(
         of: id, content, expires: draft.expires, by: links, through: service)
       let format = lanes.format(of: service)

@@ -68,9 +68,11 @@ import Waiting
     #expect(browser.payload.tag.text == tags.last ?? nil)
   }
 
-  @Test(arguments: FCMMessageKind.allCases)
-  func `a dry run shows what Firebase is configured to send`(kind: FCMMessageKind) async throws {
-    let delivery = try await DeliveryFixture(push: "fcm", formats: ["fcm": .firebase(kind)])
+  @Test(arguments: FCMMessageKind.allCases, ["fcm", "azure-fcmv1"])
+  func `a dry run shows what Firebase is configured to send`(
+    kind: FCMMessageKind, service: String
+  ) async throws {
+    let delivery = try await DeliveryFixture(push: service, formats: [service: .firebase(kind)])
     try await delivery.register("phone", of: "alice", platform: "fcm")
     let dry = try await delivery.publisher.dryRun(
       try delivery.draft(#","title":"Parcel""#), sender: delivery.id("shop"), using: .all)
