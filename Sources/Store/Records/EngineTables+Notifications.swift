@@ -196,16 +196,16 @@ extension Changing {
   /// Takes from `users` what they have kept of those about the same; returns which these were.
   private func keptNoLonger(_ new: NotificationInsert, by users: [UserID]) throws -> Set<Int> {
     let isAnyKept = try value(
-      "SELECT EXISTS (SELECT 1 FROM recipient WHERE kept IS NOT NULL)", as: Bool.self)
+      "SELECT EXISTS (SELECT 1 FROM recipient WHERE kept = 1)", as: Bool.self)
     guard isAnyKept == true else { return [] }
     var all: Set<Int> = []
     for users in parts(of: users) {
-      // CROSS JOIN begins with the users, of whom few keep anything.
+      // Begins with those of the users who keep something, by an index: CROSS JOIN, and “kept = 1”.
       let kept: [Int] = try column(
         """
         SELECT DISTINCT notification.id
         FROM recipient CROSS JOIN notification
-        WHERE notification.id = recipient.notification AND kept IS NOT NULL
+        WHERE notification.id = recipient.notification AND kept = 1
           AND user_id \(isIn("$1")) AND sender = $2 AND replaces = $3 AND replaced_by IS NOT NULL
         """, users, new.sender, new.replaces)
       for id in kept {

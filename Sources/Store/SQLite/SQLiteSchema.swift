@@ -212,7 +212,7 @@ enum SQLiteSchema {
     """
     -- That a recipient keeps a notification whose place another has taken for others.
     ALTER TABLE recipient ADD COLUMN kept INTEGER;
-    CREATE INDEX recipient_kept ON recipient(user_id, notification) WHERE kept IS NOT NULL;
+    CREATE INDEX recipient_kept ON recipient(kept, user_id) WHERE kept IS NOT NULL;
     """,
     """
     -- What an asset shows, and the point that crops keep, with the content that it is a point of.
@@ -328,7 +328,7 @@ enum SQLiteSchema {
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX recipient_by_progress ON recipient(notification, progress, user_id);
     CREATE INDEX unread ON recipient(user_id, notification) WHERE read IS NULL;
-    CREATE INDEX recipient_kept ON recipient(user_id, notification) WHERE kept IS NOT NULL;
+    CREATE INDEX recipient_kept ON recipient(kept, user_id) WHERE kept IS NOT NULL;
     -- What placeholders of a notification stand for, by recipient; of those who are no recipients yet in the parts.
     CREATE TABLE recipient_values(
       notification INTEGER NOT NULL REFERENCES notification ON DELETE CASCADE,
