@@ -780,14 +780,17 @@ def check_the_point_that_crops_keep_and_a_description_are_set_by_mouse_and_keybo
         assert details["alt"] == HOSTILE, details
         page.request.delete(f"{SERVER}/api/notifications/{number}", headers=basic("shop"))
         page.keyboard.press("Escape")
-        page.keyboard.press("Enter")
+        expect(dialog).to_have_count(0)
+        card(page, "beach.jpg").get_by_role("button").click()
         expect(text).to_have_value(HOSTILE)
+        expect(where).to_contain_text("Crops keep 2 % from the left, 98 % from the top.")
         dialog.get_by_role("button", name="Use the centre").click()
         text.fill(" ")
         dialog.get_by_role("button", name="Save").click()
         expect(dialog.get_by_text("Saved.")).to_be_visible()
         assert (asset()["alt"], asset()["focus"]) == (None, None), asset()
         page.keyboard.press("Escape")
+        expect(dialog).to_have_count(0)
         # Only a picture is cropped.
         card(page, "chime.wav").get_by_role("button").click()
         expect(text).to_be_visible()
