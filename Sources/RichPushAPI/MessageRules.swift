@@ -181,7 +181,8 @@ private struct MessageRules {
     require(languages.count <= most, "languages", "must have at most \(most) languages")
     let tags = languages.keys.map { $0.lowercased() } + [message.language?.lowercased() ?? ""]
     require(
-      Set(tags).count == tags.count, "languages", "must have each language once, and not that of the message")
+      Set(tags).count == tags.count, "languages",
+      "must have each language once, and not that of the message")
     for (tag, texts) in languages.sorted(by: { $0.key < $1.key }).prefix(most) {
       let name = "languages.\(tag)"
       require(LanguageTag.isValid(tag), name, "must be named by a language such as de or pt-BR")

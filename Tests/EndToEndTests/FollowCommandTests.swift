@@ -46,7 +46,10 @@ import Waiting
         ("username,a\nb b,x", "line 2: “b b” is not a user's name"),
         ("username,a\nbob,\"x", "line 2: a quoted field does not end"),
         ("username,a\nbob,\"x\"y", "line 2: a quoted field goes on"),
-        ("username,a\nbob,\(String(repeating: "x", count: 257))", "line 2: a has more than 256 bytes"),
+        (
+          "username,a\nbob,\(String(repeating: "x", count: 257))",
+          "line 2: a has more than 256 bytes"
+        ),
       ] {
         let wrong = try await run(csv)
         #expect(wrong.exitCode == 65 && wrong.errors.contains(words), "\(csv): \(wrong.errors)")

@@ -19,7 +19,8 @@ import Testing
     let zone = JSONCoding.text(TimeZone.current.identifier)
     #expect(
       requests[1].body
-        == #"{"Handle":"AB12","Language":"de-CH","Platform":"apns","Tags":["news"],"TimeZone":\#(zone)}"#)
+        == #"{"Handle":"AB12","Language":"de-CH","Platform":"apns","Tags":["news"],"TimeZone":\#(zone)}"#
+    )
     #expect(requests[1].fields["accept-language"] == "de-CH, en")
   }
 
