@@ -56,6 +56,7 @@ struct WebKitRules {
     var push = PushMessage(7, message, richType: "img", form: form)
     push.media = MediaLink(url: "https://push.example/m?s=a", type: "image/png", size: 9)
     push.page = page
+    push.collapseID = message.replaces.map { "replaces-\($0)" } ?? "rich-7"
     return push
   }
 
@@ -81,7 +82,7 @@ struct WebKitRules {
       whole.payload(badge: 12).json
         == #"{"web_push":8030,"notification":{"title":"Parcel","#
         + #""body":"Order 4711\nYour parcel is at the door.","navigate":"https://shop.example/4711","#
-        + #""tag":"7","silent":true,"mutable":true,"app_badge":12},"mutable":true,"app_badge":12,"#
+        + #""tag":"rich-7","silent":true,"mutable":true,"app_badge":12},"mutable":true,"app_badge":12,"#
         + plain.payload().json.dropFirst())
     #expect(WebKitRules.faults(whole.payload(badge: 12).json) == [])
   }
@@ -104,7 +105,8 @@ struct WebKitRules {
         }
       }
     }
-    #expect(try payload(push(MessageMembersTests.whole)).notification.tag.text == "order-4711")
+    #expect(
+      try payload(push(MessageMembersTests.whole)).notification.tag.text == "replaces-order-4711")
   }
 
   @Test func `a private message declares none of its texts`() throws {

@@ -79,6 +79,28 @@ import Testing
     #expect(message.data == whole.data)
   }
 
+  @Test func `a push with buttons keeps its secret under an override`() throws {
+    var message = NotificationMessage("m")
+    message.actions = [MessageAction("a", label: "A")]
+    message.apns = .object(["aps": .object(["filter-criteria": .string("work")]), "ä": .null])
+    message.webpush = .object(["own": .number(1)])
+    message.fcm = .object(["android": .object(["directBootOk": .bool(true)])])
+    let push = PushMessage(7, message, richType: nil, form: .alert)
+    let job = JobSuffix(job: 1, token: "t", secret: "s3cret")
+    for template in [PayloadTemplate.apple(push), .web(push), .firebase(push, as: .data)] {
+      #expect(template.hasSecret)
+      let payload = try object(template.payload(job: job).json)
+      #expect((payload.richSecret.text ?? payload.data.richSecret.text) == "s3cret")
+      let changed = [
+        payload.aps[dynamicMember: "filter-criteria"].text, payload.own.integer.map(String.init),
+      ]
+      #expect(
+        changed.contains { $0 != nil } || payload.android.directBootOk == .bool(true), "\(payload)")
+      // Without a job, as in a dry run, it is JSON, too.
+      #expect(JSONValue(template.payload().json.utf8) != nil)
+    }
+  }
+
   @Test func `the message gives way to an override, and then nothing else does`() throws {
     let long = String(repeating: "ä", count: 3000)
     let filler = String(repeating: "x", count: 1900)

@@ -47,7 +47,7 @@ extension PushMessage {
     return JSONText.object([
       ("title", quoted(lines.first ?? Self.neutralText)),
       ("body", body.isEmpty ? nil : quoted(body)), ("navigate", quoted(address)),
-      ("tag", tag.map(quoted)),
+      ("tag", collapseID.map(quoted)),
       ("icon", isPrivate ? nil : message.icon.map(quoted)),
       ("lang", message.language.map(quoted)),
       ("silent", message.sound == .silent ? "true" : nil),
