@@ -80,7 +80,8 @@ package struct Draft: Sendable {
   {
     try self.init(
       NewNotification(
-        NotificationMessage(message), richType: richType, payload: payload, to: .users([user])))
+        NotificationMessage(PlaceholderText.escaped(message)), richType: richType,
+        payload: payload, to: .users([user])))
   }
 
   /// Sets the key to the field's value, bare or a quoted string (RFC 8941, section 3.3.3).
@@ -188,7 +189,7 @@ package struct Draft: Sendable {
   mutating func take(alt: String?) -> Bool {
     guard let alt, new.message.alt == nil else { return false }
     // It has no placeholders.
-    new.message.alt = alt.replacing("{{", with: "{{{{")
+    new.message.alt = PlaceholderText.escaped(alt)
     return true
   }
 

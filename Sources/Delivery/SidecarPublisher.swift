@@ -261,7 +261,7 @@ extension NotifySidecar {
     }
     if [members["message"], members["title"]].allSatisfy({ $0 == nil || $0 == .null }) {
       let stem = file.split(separator: ".").dropLast().joined(separator: ".")
-      members["message"] = .string(stem.isEmpty ? file : stem)
+      members["message"] = .string(PlaceholderText.escaped(stem.isEmpty ? file : stem))
     }
     members["richType"] = .string(richType)
     members["payload"] = .string(file)

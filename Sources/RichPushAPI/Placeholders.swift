@@ -18,6 +18,9 @@ package struct PlaceholderText: Sendable, Equatable {
   /// Whether a `{{` begins no placeholder.
   package private(set) var isValid = true
 
+  /// A text without placeholders, written as one that may have them.
+  package static func escaped(_ text: String) -> String { text.replacing("{{", with: "{{{{") }
+
   /// Reads a text.
   package init(_ text: String) {
     var rest = text[...]

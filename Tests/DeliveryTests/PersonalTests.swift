@@ -131,6 +131,18 @@ import Waiting
     #expect(error.faults.map(\.member) == ["message"])
   }
 
+  @Test func `a text that a person did not write for it has no placeholders`() async throws {
+    let delivery = try await DeliveryFixture()
+    try await delivery.register("AA", of: "alice")
+    let standard = try Draft(
+      message: "{{name}} {{", richType: "note", payload: "hello", user: "alice")
+    try await delivery.publish(standard)
+    let texts = try await delivery.lease().map {
+      JSONValue($0.push.text.json.utf8)?.richMessage.text
+    }
+    #expect(texts == ["{{name}} {{"])
+  }
+
   @Test func `the tutorial's form has braces as they are`() async throws {
     let delivery = try await DeliveryFixture()
     try await delivery.register("AA", of: "alice")
