@@ -43,9 +43,17 @@ public struct Interaction: Sendable, Equatable {
   public static let dismissed = Interaction(.dismissed)
 
   /// The user has pressed the button with this ID, one without `input`.
+  ///
+  /// ```swift
+  /// try await client.report(.action("track"), of: 7)
+  /// ```
   public static func action(_ id: String) -> Interaction { Interaction(.action, action: id) }
 
   /// The user has written a text of at most 1,024 bytes, for which the button with this ID asked.
+  ///
+  /// ```swift
+  /// try await client.report(.reply("On my way", to: "reply"), of: 7)
+  /// ```
   public static func reply(
     _ text: String, to action: String, key: String = UUID().uuidString
   ) -> Interaction {

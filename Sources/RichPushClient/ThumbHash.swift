@@ -8,8 +8,9 @@
 /// A ThumbHash (evanw.github.io/thumbhash): what a picture looks like from afar.
 ///
 /// ```swift
+/// let notification = try await client.details(7)
 /// if let hash = ThumbHash(notification.details.thumbHash.text ?? "") {
-///   show(hash.picture())
+///   print(hash.picture().width)
 /// }
 /// ```
 public struct ThumbHash: Sendable, Equatable {
@@ -38,6 +39,10 @@ public struct ThumbHash: Sendable, Equatable {
   }
 
   /// The picture, 32 pixels along its longer edge.
+  ///
+  /// ```swift
+  /// if let picture = ThumbHash("1QcSHQRnh493V4dIh4eXh1h4kJUI")?.picture() { print(picture.width, picture.height) }
+  /// ```
   public func picture() -> Picture {
     let header = self.header
     let ratio = Double(max(header.columns, 1)) / Double(max(header.rows, 1))

@@ -109,9 +109,12 @@ import Testing
       #expect(list.contains(#""language":"de-CH""#))
       #expect(list.contains(#""timeZone":"Europe/Zurich""#))
       for wrong in [
-        #""Language":"german!""#, #""Language":7"#, #""TimeZone":"Mars/Base""#,
-        #""TimeZone":"../../etc/passwd""#, #""TimeZone":"\#(String(repeating: "x", count: 65))""#,
+        #""TimeZone":"Mars/Base""#, #""TimeZone":"../../etc/passwd""#,
+        #""TimeZone":"\#(String(repeating: "x", count: 65))""#,
       ] {
+        #expect(try await put(wrong) == 422, "\(wrong)")
+      }
+      for wrong in [#""Language":"german!""#, #""Language":7"#] {
         #expect(try await put(wrong) == 400, "\(wrong)")
       }
       #expect(try await put(#""Language":"","TimeZone":null"#) == 200)

@@ -247,7 +247,7 @@ struct RegistrationRoutes: Sendable {
     guard let timeZone, !timeZone.isEmpty else { return nil }
     guard timeZone.utf8.count <= 64, TimeZone(identifier: timeZone) != nil else {
       throw ServiceError(
-        .invalidRequest, "TimeZone must be a name of the IANA's database, such as Europe/Zurich.")
+        .rejected, "TimeZone must be a name of the IANA's database, such as Europe/Zurich.")
     }
     return timeZone
   }

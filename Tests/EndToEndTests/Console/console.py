@@ -490,7 +490,7 @@ def check_every_fault_that_the_server_finds_is_said_beside_its_field(console):
         expect(fault(page.get_by_role("textbox", name="Title", exact=True))).to_have_text("Title must have at most 1024 bytes.")
         expect(fault(button(page, 1).get_by_role("textbox", name="Link"))).to_have_text("Link must be a URL that begins with https:.")
         expect(fault(button(page, 2).get_by_label("Label"))).to_have_text("Label must have at most 64 bytes.")
-        expect(fault(button(page, 2).get_by_label("Question"))).to_contain_text("more than 64 bytes")
+        expect(fault(button(page, 2).get_by_label("Question"))).to_contain_text("at most 64 bytes")
         # What is folded away is opened where it is wrong.
         page.get_by_role("textbox", name="Title", exact=True).fill("")
         page.get_by_role("button", name="Remove: Button 2").click()

@@ -43,7 +43,7 @@ import Waiting
           """
           navigator.serviceWorker.ready.then(worker => worker.getNotifications())
             .then(shown => shown.map(one => one.title + one.tag))
-          """) == .array([.string("Look 🦊\(id)")])
+          """) == .array([.string("Look 🦊rich-\(id)")])
       }
       let lane = "webpush:http://127.0.0.1:\(page.firefox.port)"
       try await eventually("the receipt names the browser") {

@@ -269,7 +269,7 @@ def declared(push):
     lines = [push[name] for name in ["richTitle", "richSubtitle", "richMessage"] if push.get(name)]
     notification = {
         "title": lines[0], "body": "\n".join(lines[1:]), "navigate": push.get("link") or SERVER + "/push/#" + push["richId"],
-        "tag": push["richId"], "mutable": True, "app_badge": 3}
+        "tag": "rich-" + push["richId"], "mutable": True, "app_badge": 3}
     return {"web_push": 8030, "notification": notification, "mutable": True, "app_badge": 3} | push
 
 
