@@ -55,7 +55,8 @@ package struct Publisher: Sendable {
     var (new, media) = try await content(
       of: &draft, values, for: sender, using: assets, asset: asset)
     new.values = values.stored
-    (new.sender, new.recipients, new.to) = (sender, addressees.users.sorted(), draft.to)
+    new.recipients = values.recipients ?? addressees.users.sorted()
+    (new.sender, new.to) = (sender, draft.to)
     (new.idempotencyKey, new.isFromDevice, new.file) = (key, isFromDevice, file)
     announcement.announce(draft, with: media, to: addressees, in: &new)
     // A million of them take much memory.

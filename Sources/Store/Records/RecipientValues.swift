@@ -36,7 +36,10 @@ package struct RecipientValues: Sendable {
   }
 
   /// The values of a user, as a JSON object.
-  func text(of user: UserID) -> String { JSONText.values(self[user]) }
+  func text(of user: UserID) -> String {
+    let row = index(of: user)
+    return row < users.count && users[row] == user ? text(at: row) : "{}"
+  }
 
   /// The first `limit` of these users, who are in ascending order, for whom one of the names has no value, and
   /// the first such name.
@@ -71,14 +74,14 @@ package struct RecipientValues: Sendable {
   func json(among recipients: some Collection<UserID>) -> String? {
     guard let first = recipients.first, !users.isEmpty else { return nil }
     var row = index(of: first)
-    var members: [String] = []
+    var json = ""
     for user in recipients {
       while row < users.count, users[row] < user { row += 1 }
       guard row < users.count, users[row] == user else { continue }
-      members.append(
-        JSONText.quoted(Self.member(of: user)) + ":" + JSONText.values(values(at: row)))
+      json += json.isEmpty ? "{" : ","
+      json += "\"\(Self.member(of: user))\":\(text(at: row))"
     }
-    return members.isEmpty ? nil : "{" + members.joined(separator: ",") + "}"
+    return json.isEmpty ? nil : json + "}"
   }
 
   /// The name of a user's member in ``json(among:)``: both databases would take a number for a place in an array.
@@ -92,6 +95,16 @@ package struct RecipientValues: Sendable {
     return found
   }
 
+  private func text(at row: Int) -> String {
+    var json = ""
+    for (column, name) in names.enumerated() {
+      guard let value = values[row * names.count + column] else { continue }
+      json += json.isEmpty ? "{" : ","
+      json += "\"\(name)\":\(JSONText.quoted(value))"
+    }
+    return json.isEmpty ? "{}" : json + "}"
+  }
+
   /// The place of a user, or where it would be.
   private func index(of user: UserID) -> Int {
     var (low, high) = (0, users.count)
@@ -100,12 +113,5 @@ package struct RecipientValues: Sendable {
       if users[middle] < user { low = middle + 1 } else { high = middle }
     }
     return low
-  }
-}
-
-extension JSONText {
-  /// An object of texts, by name.
-  fileprivate static func values(_ values: [String: String]) -> String {
-    object(values.sorted { $0.key < $1.key }.map { ($0.key, quoted($0.value)) })
   }
 }
