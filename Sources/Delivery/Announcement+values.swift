@@ -47,7 +47,7 @@ extension Announcement {
     }
     var found = try await store.accounts.attributes(Array(names), of: users)
     for (user, values) in stored { found.set(values, of: user) }
-    for (user, values) in try await given(draft.values ?? [:], addressees)
+    for (user, values) in try await given(draft.values ?? [:])
     where addressees.users.contains(user) {
       found.set(values, of: user)
     }
@@ -62,7 +62,7 @@ extension Announcement {
 
   /// The values that a draft gives, by user.
   private func given(
-    _ values: [String: [String: String]], _ addressees: Addressees
+    _ values: [String: [String: String]]
   ) async throws -> [UserID: [String: String]] {
     let byName = Dictionary(
       values.compactMap { tag, values in Self.user(of: tag).map { ($0, values) } }

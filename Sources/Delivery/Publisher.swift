@@ -54,7 +54,6 @@ package struct Publisher: Sendable {
     }
     var (new, media) = try await content(
       of: &draft, values, for: sender, using: assets, asset: asset)
-    new.values = values.stored
     new.recipients = values.recipients ?? addressees.users.sorted()
     (new.sender, new.to) = (sender, draft.to)
     (new.idempotencyKey, new.isFromDevice, new.file) = (key, isFromDevice, file)
@@ -89,7 +88,6 @@ package struct Publisher: Sendable {
     let values = try await self.values(of: draft, again: old)
     var (new, media) = try await content(
       of: &draft, values, for: old.sender, using: assets, insteadOf: old)
-    new.values = values.stored
     try await announce(draft, with: media, again: old, in: &new)
     new.isFromDevice = isFromDevice
     try await confirm()
@@ -114,7 +112,6 @@ package struct Publisher: Sendable {
     let values = try await self.values(of: draft, again: old)
     var (new, media) = try await content(
       of: &draft, values, for: old.sender, using: .all, asset: asset)
-    new.values = values.stored
     try await announce(draft, with: media, again: old, in: &new)
     (new.file, new.idempotencyKey) = (
       file, draft.idempotencyKey.map { IdempotencyKey($0, request: request) }
@@ -159,6 +156,7 @@ package struct Publisher: Sendable {
       message: draft.message.text, richType: draft.media?.richType ?? "",
       payload: draft.media?.payload ?? "")
     (new.members, new.form) = (draft.message.members, draft.storedForm)
+    new.values = values.stored
     new.replaces = draft.message.replaces
     (new.notBefore, new.expires) = (draft.notBefore, draft.expires)
     guard let media = draft.media else {

@@ -166,7 +166,7 @@ extension UserAttributes: RequestMessage {
   package static func check(members: [String]) {}
 }
 
-/// The attributes of many users, by name: the body of `PUT /api/attributes`.
+/// The attributes of many users, by name: the body of `POST /api/attributes`.
 package struct AttributeImport: Sendable, Codable {
   /// By user, and then by name.
   package let users: [String: [String: String]]
@@ -187,7 +187,7 @@ extension AttributeImport: RequestMessage {
   package static func check(members: [String]) {}
 }
 
-/// What an import of attributes did: the response of `PUT /api/attributes`.
+/// What an import of attributes did: the response of `POST /api/attributes`.
 public struct AttributeReport: Sendable, Equatable, Codable {
   /// The number of users whose attributes were replaced.
   public let changed: Int

@@ -66,6 +66,19 @@ class Server:
         self.process.terminate()
         self.process.wait()
 
+    def await_written(self):
+        """Returns when all parts of audiences are written, as another process sees them."""
+        store = sqlite3.connect(f"file:{self.folder}/var/richpush.db?mode=ro", uri=True)
+        while store.execute("SELECT 1 FROM audience_part LIMIT 1").fetchone():
+            time.sleep(0.02)
+        store.close()
+
+    def truncate_log(self):
+        """Copies the write-ahead log into the database, so that every round begins alike."""
+        with sqlite3.connect(self.folder + "/var/richpush.db") as store:
+            store.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        store.close()
+
     def connection(self):
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
 
@@ -171,14 +184,13 @@ def measure(folder, users, jobs):
             start = time.monotonic()
             id = post(connection, to="all")
             acknowledged = time.monotonic() - start
-            store = sqlite3.connect(f"file:{folder}/var/richpush.db?mode=ro", uri=True)
-            while store.execute("SELECT 1 FROM audience_part LIMIT 1").fetchone():
-                time.sleep(0.02)
+            server.await_written()
             written = time.monotonic() - start
             streams.join()
             told = streams.last - start - written
             p99, slowest = others.end()
             used = server.cpu() - cpu
+            store = sqlite3.connect(f"file:{folder}/var/richpush.db?mode=ro", uri=True)
             assert store.execute("SELECT count(*) FROM push_event WHERE notification = ?", (id,)).fetchone()[0] == users
             if jobs:
                 count = store.execute(
@@ -190,9 +202,7 @@ def measure(folder, users, jobs):
             results.append((acknowledged, written, told, others.peak - idle, p99, slowest, used / users * 1e6))
             print("   ", *(f"{value:.3f}" for value in results[-1]), file=sys.stderr, flush=True)
             server.end()
-            with sqlite3.connect(folder + "/var/richpush.db") as store:
-                store.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            store.close()
+            server.truncate_log()
     finally:
         if server.process.poll() is None:
             server.end()

@@ -33,10 +33,7 @@ def sent(server, connection, **members):
     start = time.monotonic()
     post(connection, to="all", **members)
     acknowledged = time.monotonic() - start
-    store = sqlite3.connect(f"file:{server.folder}/var/richpush.db?mode=ro", uri=True)
-    while store.execute("SELECT 1 FROM audience_part LIMIT 1").fetchone():
-        time.sleep(0.02)
-    store.close()
+    server.await_written()
     return acknowledged, time.monotonic() - start
 
 
@@ -54,9 +51,7 @@ def times(users):
                     post(connection, to="username:bench")
                     results.append(sent(server, connection, **members))
                     server.end()
-                    with sqlite3.connect(folder + "/var/richpush.db") as store:
-                        store.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-                    store.close()
+                    server.truncate_log()
         finally:
             if server.process.poll() is None:
                 server.end()
