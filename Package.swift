@@ -173,6 +173,7 @@ let package = Package(
       ],
       exclude: [
         "Console", "Plugins/Attacks", "Plugins/Films", "Plugins/OldKernel", "Plugins/Sounds",
+        "Push/push_page.py",
       ],
       swiftSettings: strict),
     .testTarget(name: "ArchitectureTests", swiftSettings: strict),
