@@ -95,10 +95,12 @@ let package = Package(
       "Delivery",
       on: ["Intake", "Media", "Store", "Push", "PluginHost", "RichPushAPI", "Primitives"]),
     module("Console", resources: [.embedInCode("Files")]),
+    module("PageTexts", resources: [.embedInCode("Files")]),
     module(
       "Origin",
       on: [
-        "Console", "Delivery", "Intake", "Media", "Store", "Push", "PluginHost", "HTTP",
+        "Console", "PageTexts", "Delivery", "Intake", "Media", "Store", "Push", "PluginHost",
+        "HTTP",
         "RichPushAPI", "Primitives", "CLibraries",
       ],
       resources: [.embedInCode("openapi.json"), .embedInCode("PushPage")]),
@@ -155,7 +157,8 @@ let package = Package(
     tests(
       of: "Origin",
       on: [
-        "Console", "Delivery", "Intake", "Media", "Store", "Push", "PluginHost", "HTTP",
+        "Console", "PageTexts", "Delivery", "Intake", "Media", "Store", "Push", "PluginHost",
+        "HTTP",
         "RichPushAPI", "TestSupport", "richpush-exec",
       ]),
     tests(of: "RichPushAPI"),

@@ -1,6 +1,7 @@
 /// The files of the console, which the build embeds in the program.
 ///
-/// They are a page, style sheets and ES modules without dependencies; they use the public API alone. Each is described in
+/// They are a page, style sheets and ES modules without dependencies; they use the public API alone. Their words are in
+/// the module `PageTexts`. Each is described in
 /// its first line; `main.js` is where to start reading.
 package enum ConsoleFiles {
   /// The files by their names.
@@ -11,7 +12,6 @@ package enum ConsoleFiles {
     "screens.css": PackageResources.screens_css,
     "devices.css": PackageResources.devices_css,
     "main.js": PackageResources.main_js,
-    "texts.js": PackageResources.texts_js,
     "dom.js": PackageResources.dom_js,
     "api.js": PackageResources.api_js,
     "live.js": PackageResources.live_js,

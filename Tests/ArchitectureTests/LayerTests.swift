@@ -27,9 +27,10 @@ import Testing
     Module("Sources/JSON"),
     Module("Sources/RichPushAPI", "JSON"),
     Module("Sources/Console"),
+    Module("Sources/PageTexts"),
     Module(
-      "Sources/Origin", "Console", "Delivery", "Intake", "Media", "Store", "Push", "PluginHost",
-      "HTTP", "RichPushAPI", "Primitives", "CLibraries"),
+      "Sources/Origin", "Console", "PageTexts", "Delivery", "Intake", "Media", "Store", "Push",
+      "PluginHost", "HTTP", "RichPushAPI", "Primitives", "CLibraries"),
     Module(
       "Sources/Delivery", "Intake", "Media", "Store", "Push", "PluginHost", "RichPushAPI",
       "Primitives"),

@@ -1,5 +1,6 @@
 import Console
 import Foundation
+import PageTexts
 import TestSupport
 import Testing
 
@@ -8,6 +9,8 @@ import Testing
 
 /// `/console/`, and what its files may be.
 @Suite(.timeLimit(.minutes(1))) struct ConsoleRoutesTests {
+  private static let files = Array(ConsoleFiles.all) + Array(PageTextFiles.all)
+
   private func withConsole(
     _ body: @escaping @Sendable (TestServer) async throws -> Void
   ) async throws {
@@ -37,7 +40,7 @@ import Testing
     async throws
   {
     try await withConsole { server in
-      for name in [""] + ConsoleFiles.all.map(\.key) {
+      for name in [""] + Self.files.map(\.key) {
         let file = try await server.execute("GET", "/console/" + name)
         #expect(file.status == 200 && file.fields["Cache-Control"] == "no-cache")
         let policy = try #require(file.fields["Content-Security-Policy"])
@@ -59,17 +62,23 @@ import Testing
   }
 
   @Test func `the files are few, all there, and make no markup of texts`() throws {
-    let folder = URL(filePath: #filePath).appending(path: "../../../Sources/Console/Files")
-    let names = try FileManager.default.contentsOfDirectory(atPath: folder.standardized.path)
-    #expect(Set(names) == Set(ConsoleFiles.all.map(\.key)))
+    for (module, files) in [("Console", ConsoleFiles.all), ("PageTexts", PageTextFiles.all)] {
+      let folder = URL(filePath: #filePath).appending(path: "../../../Sources/\(module)/Files")
+      let names = try FileManager.default.contentsOfDirectory(atPath: folder.standardized.path)
+      #expect(Set(names) == Set(files.map(\.key)))
+    }
     #expect(ConsoleFiles.all.reduce(0) { $0 + $1.value.count } <= 220_000)
-    for (name, bytes) in ConsoleFiles.all {
+    // A page loads one of them.
+    #expect(PageTextFiles.all.allSatisfy { $0.value.count <= 40_000 })
+    for (name, bytes) in Self.files {
       let text = String(decoding: bytes, as: UTF8.self)
       for word in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("] {
         #expect(!text.contains(word), "\(name)")
       }
-      for match in text.matches(of: /(?:from|import|src:|href=|src=) ?"(?:\.\/)?([a-z-]+\.\w+)"/) {
-        #expect(ConsoleFiles.all.contains { $0.key == match.1 }, "\(name) uses \(match.1)")
+      for match in text.matches(
+        of: /(?:from |import |import\(|src: |href=|src=)"(?:\.\/)?([a-z-]+\.\w+)"/)
+      {
+        #expect(Self.files.contains { $0.key == match.1 }, "\(name) uses \(match.1)")
       }
       #expect(name != "index.html" || !text.contains("<script>") && !text.contains("style="))
     }

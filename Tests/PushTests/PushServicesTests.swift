@@ -68,10 +68,10 @@ import Testing
     let platform = try #require(schemas?["Platform"])
     let names = PushServices.platforms.map(\.name)
     #expect(Set(platform["enum"] as? [String] ?? []) == Set(names))
-    let console = try text("Sources/Console/Files/texts.js")
+    let tables = try ["en", "de"].map { try text("Sources/PageTexts/Files/\($0).js") }
     let documentation = try text("docs/PUSH.md")
     for name in names {
-      #expect(console.contains(" \(name): \""), "\(name)")
+      #expect(tables.allSatisfy { $0.contains(" \(name): \"") }, "\(name)")
       #expect(documentation.contains("`\(name)`"), "\(name)")
     }
     for service in PushServices.all {

@@ -1,4 +1,4 @@
-// The browsers in which one is signed in, and one's devices.
+// The browsers in which one is signed in, one's devices, and the language of the words.
 import { get, remove } from "./api.js";
 import { deviceTable } from "./device-table.js";
 import { h } from "./dom.js";
@@ -6,7 +6,7 @@ import { program } from "./agent.js";
 import { time } from "./format.js";
 import { changePassword } from "./password.js";
 import { Screen, table } from "./screen.js";
-import { texts } from "./texts.js";
+import { chooseLanguage, chosenLanguage, languages, texts } from "./texts.js";
 
 const t = texts.account;
 
@@ -18,7 +18,7 @@ class Account extends Screen {
       await this.load();
       this.say(texts.password.changed);
     }) } }, texts.password.change);
-    this.frame(texts.screens.account, [password], h("h2", {}, t.sessions), table(t.sessions, [t.browser, t.begun, t.used, t.actions], sessions.map((session) => {
+    this.frame(texts.screens.account, [language(), password], h("h2", {}, t.sessions), table(t.sessions, [t.browser, t.begun, t.used, t.actions], sessions.map((session) => {
       const end = h("button", { on: { click: () => this.attempt(end, async () => {
         await remove(`/api/session/${session.id}`);
         await this.load();
@@ -27,6 +27,16 @@ class Account extends Screen {
     }), t.nobody), h("h2", {}, t.devices), devices);
     await devices.show();
   }
+}
+
+/** The choice of a language, after which the page is loaded again. */
+function language() {
+  const choice = h("select", { "aria-label": t.language, on: { change: () => {
+    chooseLanguage(choice.value);
+    location.reload();
+  } } }, h("option", { value: "" }, t.ofBrowser), Object.entries(languages).map(([lang, name]) => h("option", { value: lang, lang }, name)));
+  choice.value = chosenLanguage() ?? "";
+  return choice;
 }
 
 customElements.define("console-account", Account);

@@ -1,4 +1,5 @@
 // The public API of the server, with the session's cookie. Nothing else here sends requests, except uploads.
+import { texts } from "./texts.js";
 
 /**
  * A response that is not a success: the server's sentence, its code and its status.
@@ -26,7 +27,7 @@ export const assetMedia = (asset, query) => address(assetPath(asset, `/media${qu
 /** What is thrown while the server is out of reach, which the page also shows. */
 function away() {
   dispatchEvent(new Event("server-away"));
-  return new Problem(0, { detail: "The server does not respond." });
+  return new Problem(0, { detail: texts.noResponse });
 }
 
 async function send(method, path, body) {
@@ -87,7 +88,7 @@ export function upload(file, { richType, name, replace }, progress, signal) {
       reject(problem);
       tellSignedOut(problem);
     };
-    request.onerror = () => reject(new Problem(0, { detail: "The upload broke off." }));
+    request.onerror = () => reject(new Problem(0, { detail: texts.uploads.brokeOff }));
     request.onabort = () => reject(signal.reason);
     signal.addEventListener("abort", () => request.abort());
     request.send(file);

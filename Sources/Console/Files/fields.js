@@ -1,5 +1,6 @@
 // Fields of a form, with what is wrong with each beside it.
 import { h } from "./dom.js";
+import { current } from "./texts.js";
 
 let number = 0;
 
@@ -38,7 +39,8 @@ export function faultsOf(problem, fields, other) {
     const label = fields[path.join(".")]?.control.labels?.[0]?.firstChild.textContent;
     while (path.length && !fields[path.join(".")]) path.pop();
     const name = path.join(".") || other;
-    const words = label && detail.startsWith(`${called} `) ? label + detail.slice(called.length) : detail;
+    // An English sentence takes no other label.
+    const words = label && current === "en" && detail.startsWith(`${called} `) ? label + detail.slice(called.length) : detail;
     faults[name] = faults[name] ? `${faults[name]} ${words}` : words;
   }
   return faults;

@@ -18,8 +18,8 @@ export const number = (value) => new Intl.NumberFormat(language).format(value);
 export const size = ({ width, height }) => (width && height ? `${width} × ${height}` : "");
 
 export function seconds(value) {
-  if (value < 60) return `${Math.round(value * 10) / 10} s`;
-  return value < 3600 ? `${Math.round(value / 60)} min` : `${Math.round(value / 3600)} h`;
+  if (value < 60) return `${number(Math.round(value * 10) / 10)} s`;
+  return value < 3600 ? `${Math.round(value / 60)} min` : `${number(Math.round(value / 3600))} h`;
 }
 
 /** A time as one says it: "3 minutes ago"; the exact one is its title. */

@@ -21,7 +21,7 @@ export function signIn(body, then, { problem, signOut, isDemo } = {}) {
       password.value = "";
       await then();
     } catch (problem) {
-      message.textContent = problem.message;
+      message.textContent = problem.status === 401 ? texts.signIn.wrong : problem.message;
       button.disabled = false;
       password.select();
     }

@@ -17,9 +17,9 @@ struct EmbeddedFiles: Sendable {
 
   private let files: [String: File]
 
-  /// The files by their names; `policy` is the Content-Security-Policy of each.
-  init(_ files: KeyValuePairs<String, [UInt8]>, policy: String) {
-    let described = files.map { name, bytes in
+  /// The files of some modules by their names; `policy` is the Content-Security-Policy of each.
+  init(_ files: KeyValuePairs<String, [UInt8]>..., policy: String) {
+    let described = files.joined().map { name, bytes in
       var hex = [CChar](repeating: 0, count: 65)
       cgnutls_sha256_hex(bytes, bytes.count, &hex)
       let etag = String(decoding: hex.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)

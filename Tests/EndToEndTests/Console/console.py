@@ -287,7 +287,7 @@ def check_all_that_is_missing_or_wrong_is_said_at_once(console):
 
 
 def check_what_is_sent_to_whom_and_when_is_asked_before(console):
-    with console.page("shop", timezone_id="Europe/Berlin", locale="de-DE") as page:
+    with console.page("shop", timezone_id="Europe/Berlin") as page:
         compose(page, "beach.jpg", "Look at this", "alice")
         expect(page.get_by_text("Europe/Berlin, UTC+1").or_(page.get_by_text("Europe/Berlin, UTC+2"))).to_be_visible()
         page.get_by_label("Send at").fill("2099-01-05T10:30")
@@ -1471,6 +1471,97 @@ def check_axe_finds_nothing_in_both_schemes(console):
             card(page, "beach.jpg").get_by_role("button").click()
             expect(page.locator(".profiles")).to_contain_text("160 × ")
             findings += violations(page, f"asset, {scheme}")
+    assert not findings, "\n".join(findings)
+
+
+# What each table says by the names of its members: a function by its parameters and its source.
+TABLES = """
+async () => {
+  const flat = (value, path, all) => {
+    if (typeof value === "function") all[path] = ["function", `${value}`.split("=>")[0].replace(/[()\\s]/g, ""), `${value}`];
+    else if (typeof value === "object") for (const name of Object.keys(value)) flat(value[name], `${path}.${name}`, all);
+    else all[path] = ["text", "", value];
+    return all;
+  };
+  const [english, german] = await Promise.all(["en", "de"].map((name) => import(`./${name}.js`)));
+  return [flat({ ...english }, "", {}), flat({ ...german }, "", {})];
+}
+"""
+# Names, and words that both languages have.
+SHARED = {
+    "Android", "Browser", "Form", "Link", "Links", "Name", "Plugins", "Version", "Videos", "Windows", "Windows Phone", "iOS", "https://",
+    "(label) => label"}
+
+
+def check_the_tables_of_both_languages_have_the_same_members_and_other_words(console):
+    with console.page() as page:
+        page.goto(SERVER + "/console/")
+        english, german = page.evaluate(TABLES)
+        assert english.keys() == german.keys(), english.keys() ^ german.keys()
+        for name, (kind, parameters, words) in english.items():
+            assert german[name][:2] == [kind, parameters], name
+            if german[name][2] == words:
+                assert words in SHARED or ".placeholders." in name, f"{name}: {words}"
+
+
+# The texts and names on the page that only the English table has, or that are no words.
+NOT_GERMAN = """
+async () => {
+  const words = (value) => typeof value === "object" ? Object.values(value).flatMap(words) : typeof value === "string" ? [value] : [];
+  const [english, german] = await Promise.all(["en", "de"].map((name) => import(`./${name}.js`)));
+  const only = new Set(words(english.texts));
+  for (const word of words(german.texts)) only.delete(word);
+  const said = [];
+  for (const element of document.body.querySelectorAll("*")) {
+    said.push(element.ariaLabel, element.placeholder, element.title, element.alt);
+    for (const node of element.childNodes) if (node.nodeType === Node.TEXT_NODE) said.push(node.data.trim());
+  }
+  return said.filter((text) => text && (only.has(text) || /undefined|null|NaN|=>/.test(text)));
+}
+"""
+
+
+def check_the_console_is_german_where_the_browser_is_and_english_where_that_was_chosen(console):
+    findings = []
+    with console.page(locale="de-AT", reduced_motion="reduce", timezone_id="Europe/Vienna") as page:
+        page.goto(SERVER + "/console/")
+        page.get_by_label("Name").fill("admin")
+        page.get_by_label("Passwort").fill("wrong")
+        page.get_by_role("button", name="Anmelden").click()
+        expect(page.get_by_role("alert")).to_have_text("Name oder Passwort ist falsch.")
+        page.get_by_label("Passwort").fill("admin")
+        page.get_by_role("button", name="Anmelden").click()
+        expect(page.get_by_role("navigation", name="Konsole")).to_be_visible()
+        assert page.evaluate("document.documentElement.lang") == "de"
+        sent = page.request.get(f"{SERVER}/api/notifications?sent&sender=*", headers=basic("admin")).json()["notifications"][0]
+        for name, (address, element) in (SCREENS | {"notification": (f"sent/{sent['id']}", "table")}).items():
+            show(page, address)
+            expect(page.locator(element).first).to_be_visible()
+            findings += violations(page, f"{name}, German")
+            findings += [f"{name}: {text}" for text in page.evaluate(NOT_GERMAN)]
+        show(page, "compose")
+        page.get_by_role("button", name="Neu beginnen").click()
+        page.get_by_role("button", name="Senden", exact=True).click()
+        expect(page.get_by_role("alert")).to_have_text("Nicht gesendet: Oben fehlen 2 Angaben oder sind falsch.")
+        page.get_by_role("textbox", name="Nachricht").fill("Schönes Wochenende!")
+        page.get_by_role("combobox", name="Empfänger", exact=True).fill("alice")
+        page.get_by_label("Senden um").fill("2099-01-05T10:30")
+        page.get_by_role("button", name="Planen", exact=True).click()
+        for text in ["1 Person", "Montag, 5. Januar 2099", "10:30", "Europe/Vienna, UTC+1"]:
+            expect(page.get_by_role("dialog")).to_contain_text(text)
+        findings += violations(page, "question, German")
+        page.get_by_role("dialog").get_by_role("button", name="Abbrechen").click()
+        page.get_by_role("button", name="Neu beginnen").click()
+        show(page, "account")
+        page.get_by_role("combobox", name="Sprache").select_option("English")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Your account")
+        page.reload()
+        expect(page.get_by_role("combobox", name="Language")).to_have_value("en")
+        page.get_by_role("combobox", name="Language").select_option("The browser’s language")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Ihr Konto")
+    with console.page(locale="ja-JP") as page:
+        page.goto(SERVER + "/console/")
+        expect(page.get_by_role("button", name="Sign in")).to_be_visible()
     assert not findings, "\n".join(findings)
 
 

@@ -1,8 +1,11 @@
-// Every word of the console. To translate it, translate this file, with its language, in which numbers and times are.
+// The words of the console and of the app in English. To translate them, translate this file and name it in texts.js.
+
+/** The language of numbers and times. */
 export const language = "en-GB";
 const number = new Intl.NumberFormat(language).format;
+const plural = new Intl.PluralRules(language);
 /** A number with its word: "1 file", "2 files". */
-const count = (value, one, many = `${one}s`) => `${number(value)} ${value === 1 ? one : many}`;
+const count = (value, one, many = `${one}s`) => `${number(value)} ${plural.select(value) === "one" ? one : many}`;
 const people = (value) => count(value, "person", "people");
 const devices = (value) => count(value, "device");
 const list = new Intl.ListFormat(language);
@@ -20,6 +23,7 @@ const memberNames = (all) => list.format(all.map((name) => members[name] ?? name
 /** A member's name at the beginning of a line. */
 export const memberLabel = (name) => (members[name] ?? name).replace(/^./, (letter) => letter.toLocaleUpperCase(language));
 
+/** The console. */
 export const texts = {
   navigation: "Console",
   skip: "Skip to the content",
@@ -30,6 +34,7 @@ export const texts = {
   more: "Show more",
   loading: "Loading…",
   away: "The server does not respond. What you see may have changed; it is asked again every few seconds.",
+  noResponse: "The server does not respond.",
   of: (part, whole) => `${part} of ${whole}`,
   screens: {
     catalogue: "Catalogue", compose: "Compose", sent: "Sent", services: "Push services", plugins: "Plugins", people: "People",
@@ -53,7 +58,7 @@ export const texts = {
     paused: "Paused", off: "Off", due: "Due", leased: "Being sent", problem: "Problem",
   },
   signIn: {
-    title: "Sign in",
+    title: "Sign in", wrong: "The name or the password is wrong.",
     explanation: "Send pictures, sounds, videos and links as push notifications, and see what each phone will show.",
     name: "Name", password: "Password", button: "Sign in",
     demo: "This is a demonstration: sign in as admin with the password admin, or with any other name and the same word as password.",
@@ -90,7 +95,7 @@ export const texts = {
   uploads: {
     title: "Uploads", clear: "Clear", waiting: "Waiting", sending: "Sending", checking: "Being checked", done: "Accepted",
     cancelAll: "Cancel all", cancelled: "Cancelled", accepted: (all) => `${count(all, "file")} accepted`,
-    refused: (all) => `${count(all, "file")} not accepted`,
+    refused: (all) => `${count(all, "file")} not accepted`, brokeOff: "The upload broke off.",
   },
   conflict: {
     title: (name) => `“${name}” is there already`, existing: "In the catalogue", uploaded: "To be uploaded",
@@ -256,5 +261,6 @@ export const texts = {
     end: "Sign out there", thisOne: "This browser", nobody: "You are signed in nowhere.",
     devices: "Your devices", device: "Device", platform: "Platform", registered: "Registered", program: "Program", lastContact: "Last contact", deviceEnded: "Gets no pushes since",
     endDevice: "End", endQuestion: (name) => `End ${name}? It gets no pushes until it registers again.`, noDevices: "No device is registered.",
+    language: "Language", ofBrowser: "The browser’s language",
   },
 };
