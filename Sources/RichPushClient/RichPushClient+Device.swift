@@ -1,9 +1,9 @@
 public import RichPushAPI
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  public import FoundationEssentials
 #else
-  import Foundation
+  public import Foundation
 #endif
 
 /// Requests of a device.
@@ -47,6 +47,44 @@ extension RichPushClient {
       keys: Registration.Keys(p256dh: p256dh, auth: auth), name: name, language: languages.first,
       timeZone: TimeZone.current.identifier)
     try await send(request("PUT", ["api", "register", id], json: registration))
+  }
+
+  /// Tells the server where this device gets its pushes, for a device that was added by a code
+  /// (``pair(with:at:name:)``), or whose push token has changed.
+  ///
+  /// ```swift
+  /// try await client.register("phone-1", handle: deviceToken)
+  /// ```
+  public func register(
+    _ id: String, handle: String, platform: String = "apns"
+  ) async throws {
+    // Without tags and name, which stay as they are.
+    var registration = [
+      "Platform": platform, "Handle": handle, "TimeZone": TimeZone.current.identifier,
+    ]
+    registration["Language"] = languages.first
+    try await send(request("PUT", ["api", "register", id], json: registration))
+  }
+
+  /// Adds this device for the user who made the code, once: the code of `richpush user pair`, or the eight characters that it
+  /// prints.
+  ///
+  /// The device has a token, and no pushes until it is registered.
+  ///
+  /// ```swift
+  /// let paired = try await RichPushClient.pair(with: "7KQMWX4P", at: url, name: "Anna’s iPhone")
+  /// let client = RichPushClient(
+  ///   endpoint: url, user: paired.user, device: paired.registration, token: paired.token)
+  /// ```
+  public static func pair(
+    with code: String, at endpoint: URL, name: String? = nil
+  ) async throws -> PairedDevice {
+    var client = RichPushClient(endpoint: endpoint, user: "", device: "", token: "")
+    client.device = nil
+    var use = PairingUse(code: code)
+    (use.name, use.language) = (name, client.languages.first)
+    use.timeZone = TimeZone.current.identifier
+    return try await client.value(client.request("POST", ["api", "pair"], json: use))
   }
 
   /// The device's token, for an app to keep in its keychain and give to
