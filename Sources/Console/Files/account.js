@@ -6,7 +6,7 @@ import { program } from "./agent.js";
 import { time } from "./format.js";
 import { changePassword } from "./password.js";
 import { Screen, table } from "./screen.js";
-import { chooseLanguage, chosenLanguage, languages, texts } from "./texts.js";
+import { choose, chosen, languages, texts } from "./texts.js";
 
 const t = texts.account;
 
@@ -32,10 +32,10 @@ class Account extends Screen {
 /** The choice of a language, after which the page is loaded again. */
 function language() {
   const choice = h("select", { "aria-label": t.language, on: { change: () => {
-    chooseLanguage(choice.value);
+    choose(choice.value);
     location.reload();
   } } }, h("option", { value: "" }, t.ofBrowser), Object.entries(languages).map(([lang, name]) => h("option", { value: lang, lang }, name)));
-  choice.value = chosenLanguage() ?? "";
+  choice.value = chosen ?? "";
   return choice;
 }
 

@@ -1,30 +1,29 @@
-// Chooses the language of the words, and loads its table: the one chosen on this device, else the browser's, else English.
+// The words in the user's language: as it was chosen on this device, else as the browser prefers, else English. Only its table is loaded.
 
-const tables = { en: () => import("./en.js"), de: () => import("./de.js") };
-/** What each language calls itself. */
-export const languages = { en: "English", de: "Deutsch" };
+const tables = { de: () => import("./de.js"), en: () => import("./en.js") };
+/** The languages there are, by their own names. */
+export const languages = { de: "Deutsch", en: "English" };
 const key = "language";
 
-/** The language chosen on this device; null for the browser's. */
-export function chosenLanguage() {
-  try {
-    return localStorage.getItem(key);
-  } catch {
-    // Storage may be forbidden.
-    return null;
-  }
-}
+/** The language chosen on this device, a key of `languages`; undefined if the browser decides. */
+export const chosen = (() => {
+  // Storage may be forbidden.
+  try { return localStorage.getItem(key) ?? undefined; } catch { return undefined; }
+})();
 
-/** Keeps the choice; the page shows it when it is loaded again. */
-export function chooseLanguage(tag) {
+/** Keeps the choice, or with "" leaves it to the browser; the page has to be loaded again. */
+export function choose(tag) {
   if (tag) localStorage.setItem(key, tag);
   else localStorage.removeItem(key);
 }
 
-const wanted = [chosenLanguage(), ...navigator.languages].map((tag) => tag?.split("-")[0]);
+const wanted = [chosen, ...navigator.languages].filter(Boolean);
 /** The language of the words, a key of `languages`. */
-export const current = wanted.find((tag) => Object.hasOwn(tables, tag)) ?? "en";
+export const current = wanted.map((tag) => tag.split("-")[0].toLowerCase()).find((tag) => Object.hasOwn(tables, tag)) ?? "en";
 document.documentElement.lang = current;
 
-// Only this table is loaded; each has the same names.
-export const { language, memberLabel, texts, app } = await tables[current]();
+const table = await tables[current]();
+/** The language of numbers and times: with the region that the browser names, as one writes them there. */
+export const language = wanted.find((tag) => tag.toLowerCase().startsWith(`${current}-`)) ?? table.language;
+// Each table has the same names; the app's words are in `app`, the console's in `texts`.
+export const { app, memberLabel, texts } = table;

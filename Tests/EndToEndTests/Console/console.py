@@ -55,7 +55,7 @@ class Console:
 
     @contextlib.contextmanager
     def page(self, user=None, **options):
-        context = self.browser.new_context(**({"viewport": {"width": 1280, "height": 860}} | options))
+        context = self.browser.new_context(**({"viewport": {"width": 1280, "height": 860}, "locale": "en-GB"} | options))
         context.set_default_timeout(PATIENCE)
         page = context.new_page()
         page.on("pageerror", lambda error: self.messages.append(str(error)))
