@@ -1,0 +1,311 @@
+// The inbox: notifications, newest first, under a heading for each day; live, searched, filtered, and kept for offline.
+import { ago, day } from "./dates.js";
+import { attempt, fill, h, icon, say } from "./dom.js";
+import { Item } from "./item.js";
+import { app as words } from "./texts.js";
+
+const pageSize = 30;
+/** As many are kept offline (offline.js), so their media is kept, too. */
+const mostKept = 50;
+
+export class Inbox {
+  #context;
+  #items = new Map();
+  #sections = new Map();
+  #filter = {};
+  #next = null;
+  #turn = 0;
+  #isLoading = false;
+  #failures = 0;
+  unread = 0;
+
+  constructor(context) {
+    this.#context = context;
+    this.title = h("h1", { tabIndex: -1 });
+    this.count = h("p", { class: "quiet count" });
+    this.readAll = h("button", { type: "button", class: "plain", on: { click: () => attempt(this.readAll, () => this.markAllRead()) } }, icon("checks"), words.inbox.readAll);
+    this.back = h("a", { class: "button plain", href: "#" }, icon("back"), words.inbox.all);
+    this.away = h("p", { class: "away", hidden: true }, icon("offline"), h("span"));
+    this.list = h("div", { class: "days" });
+    this.note = h("div", { class: "note" });
+    this.more = h("div", { class: "more", "aria-hidden": "true" });
+    this.fresh = h("button", { type: "button", class: "fresh", hidden: true, on: { click: () => this.#toTop() } }, icon("up"), h("span"));
+    this.banner = h("div", { class: "banners" });
+    this.element = h("div", { class: "inbox" },
+      h("div", { class: "head" }, this.back, h("div", { class: "grow" }, this.title, this.count), this.readAll),
+      this.banner, this.away, this.fresh, this.list, this.note, this.more);
+    this.nearby = new IntersectionObserver((entries) => {
+      for (const { target, isIntersecting } of entries) target.item.near(isIntersecting);
+    }, { rootMargin: "1200px 0px" });
+    new IntersectionObserver(([{ isIntersecting }]) => { if (isIntersecting) this.loadMore(); }, { rootMargin: "1500px 0px" }).observe(this.more);
+    addEventListener("scroll", () => { if (scrollY < 200) this.fresh.hidden = true; }, { passive: true });
+  }
+
+  /** Whether a notification is among those that are kept offline with their media. */
+  isKept(id) {
+    return this.#isWhole && [...this.#items.keys()].slice(0, mostKept).includes(id);
+  }
+
+  get #isWhole() { return !Object.values(this.#filter).some(Boolean); }
+
+  /** Shows what a filter lets through: {subject, unread, search} or {id}. */
+  async open(filter) {
+    this.#turn += 1;
+    this.#filter = filter;
+    this.#next = null;
+    this.#isLoading = false;
+    this.#items.forEach((item) => this.#drop(item));
+    this.#items.clear();
+    this.fresh.hidden = true;
+    this.#describe();
+    fill(this.list);
+    fill(this.note, h("div", { class: "loading" }, h("span", { class: "hidden" }, words.loading)));
+    scrollTo(0, 0);
+    await this.refresh();
+  }
+
+  /** Fetches the newest page, and shows what is new in it; what is shown and plays stays. */
+  async refresh() {
+    const turn = this.#turn;
+    clearTimeout(this.retry);
+    try {
+      const page = this.#filter.id === undefined ? await this.#context.client.inbox({ ...this.#filter, limit: pageSize }) : await this.#single();
+      if (turn !== this.#turn) return;
+      this.#failures = 0;
+      this.away.hidden = true;
+      const isFirst = !this.#items.size;
+      this.#merge(page);
+      if (isFirst || !page.next) this.#next = page.next;
+      this.#setUnread(page.unread);
+      if (this.#isWhole) await Offline.saveInbox(this.#context.device, page);
+    } catch (problem) {
+      if (turn === this.#turn) await this.#failed(problem);
+    }
+    this.#describe();
+  }
+
+  async #single() {
+    const [notification, { unread }] = await Promise.all([
+      this.#context.client.notification(this.#filter.id), this.#context.client.inbox({ limit: 1 })]);
+    return { notifications: [notification], unread, next: null };
+  }
+
+  async loadMore() {
+    if (!this.#next || this.#isLoading) return;
+    const turn = this.#turn;
+    this.#isLoading = true;
+    try {
+      const page = await this.#context.client.nextPage(this.#next);
+      if (turn !== this.#turn) return;
+      this.#next = page.next;
+      for (const notification of page.notifications) this.#items.get(notification.id)?.show(notification) ?? this.#add(notification);
+      this.#arrange();
+      this.#setUnread(page.unread);
+    } catch (problem) {
+      if (turn === this.#turn) await this.#failed(problem);
+    } finally {
+      if (turn === this.#turn) this.#isLoading = false;
+    }
+    // The end may still be near: the observer only tells when that changes.
+    if (this.#next && !this.#failures && this.more.getBoundingClientRect().top < innerHeight + 1500) this.loadMore();
+    else this.#describe();
+  }
+
+  #merge({ notifications, next }) {
+    const shown = new Set(notifications.map(({ id }) => id));
+    const last = next ? notifications.at(-1)?.id ?? Infinity : -1;
+    let added = 0;
+    for (const [id, item] of this.#items) {
+      if (id < last || shown.has(id)) continue;
+      this.#drop(item);
+      this.#items.delete(id);
+    }
+    const newest = Math.max(-1, ...this.#items.keys());
+    for (const notification of notifications) {
+      const known = this.#items.get(notification.id);
+      if (known) known.show(notification);
+      else this.#add(notification);
+      if (!known && newest >= 0 && notification.id > newest) added += 1;
+    }
+    this.#arrange();
+    if (added && scrollY > 400) {
+      this.fresh.hidden = false;
+      this.fresh.lastChild.textContent = words.inbox.fresh;
+    }
+    if (added && document.visibilityState === "visible") say(words.inbox.arrived(added), { seconds: 3 });
+  }
+
+  #add(notification) {
+    const item = new Item(this.#context, notification, this);
+    this.#items.set(notification.id, item);
+    this.nearby.observe(item.element);
+  }
+
+  #drop(item) {
+    this.nearby.unobserve(item.element);
+    item.media?.release();
+  }
+
+  /** Puts the items under their days, moving none that is in its place already, because what is moved stops to play. */
+  #arrange() {
+    this.#items = new Map([...this.#items].sort(([a], [b]) => b - a));
+    const days = [];
+    for (const item of this.#items.values()) {
+      if (days.at(-1)?.day !== item.day) days.push({ day: item.day, items: [] });
+      days.at(-1).items.push(item);
+    }
+    const used = new Set();
+    place(this.list, days.map(({ day: key, items }) => {
+      // A notification that was scheduled can stand between two of another day.
+      let name = `${key}`;
+      while (used.has(name)) name += "+";
+      used.add(name);
+      let section = this.#sections.get(name);
+      if (!section) this.#sections.set(name, (section = h("section", {}, h("h2", {}), h("ol", { class: "items" }))));
+      section.firstChild.textContent = day(items[0].time);
+      place(section.lastChild, items.map(({ element }) => element));
+      return section;
+    }));
+    for (const name of this.#sections.keys()) if (!used.has(name)) this.#sections.delete(name);
+  }
+
+  /** The heading, and what is said where nothing is. */
+  #describe() {
+    const { subject, search, unread, id } = this.#filter;
+    const name = this.#context.subjectName(subject);
+    this.title.textContent = search ? words.inbox.found(search) : id !== undefined ? words.inbox.one : unread ? words.inbox.unread : name ?? words.inbox.title;
+    this.back.hidden = id === undefined && !search;
+    this.count.textContent = this.unread ? words.inbox.count(this.unread) : "";
+    this.readAll.hidden = !this.unread || id !== undefined || Boolean(search || subject);
+    this.more.hidden = !this.#next;
+    if (this.#items.size) fill(this.note, !this.#next && this.#items.size > 5 && id === undefined && h("p", { class: "quiet end" }, words.inbox.end));
+    else if (!this.#failures) {
+      fill(this.note, h("div", { class: "empty" }, icon(search ? "search" : "inbox"),
+        h("h2", {}, search ? words.inbox.nothingFound : unread ? words.inbox.allRead : words.inbox.empty),
+        h("p", { class: "quiet" }, search ? words.inbox.tryOther : unread ? words.inbox.allReadHint : words.inbox.emptyHint)));
+    }
+  }
+
+  #setUnread(unread) {
+    this.unread = unread;
+    this.#context.showUnread(unread);
+    // They were read elsewhere.
+    if (!unread) for (const item of this.#items.values()) { item.notification.read = true; item.showRead(); }
+  }
+
+  /** The server is out of reach: what is kept is shown, and it is tried again; or it has refused the device. */
+  async #failed(problem) {
+    if (problem.status === 401) return this.#context.signedOut("ended");
+    if (problem.status === 404 && this.#filter.id !== undefined) {
+      say(words.inbox.gone);
+      location.hash = "";
+      return;
+    }
+    this.#failures += 1;
+    const isAway = !problem.status || problem.status >= 500 || problem.status === 429;
+    const kept = await Offline.inbox(this.#context.device);
+    if (kept && !this.#items.size) {
+      const { id, unread, subject } = this.#filter;
+      const shown = kept.notifications.filter((one) => id !== undefined ? one.id === id : (!unread || !one.read) && (!subject || one.to?.includes(subject)));
+      this.#merge({ notifications: this.#filter.search ? [] : shown, next: null });
+      this.unread = kept.unread;
+    }
+    const seconds = problem.retryAfter ?? Math.min(30, 2 ** this.#failures);
+    this.retry = setTimeout(() => { if (this.#next && this.#items.size && navigator.onLine) this.refresh().then(() => this.loadMore()); else this.refresh(); }, seconds * 1000);
+    this.away.hidden = false;
+    this.away.lastChild.textContent = !isAway ? problem.message
+      : this.#items.size ? words.inbox.away(kept ? ago(kept.saved) : null, navigator.onLine) : words.inbox.awayWithNothing(navigator.onLine);
+    if (!this.#items.size) fill(this.note);
+  }
+
+  // What the user does.
+
+  async markRead(item) {
+    if (item.isRead) return;
+    item.notification.read = true;
+    item.showRead();
+    this.#setUnread(Math.max(0, this.unread - 1));
+    this.#describe();
+    try {
+      await this.#context.client.markRead(item.id);
+      this.#context.tellOthers({ type: "read", id: item.id });
+    } catch (problem) {
+      if (problem.status === 401) return this.#context.signedOut("ended");
+      item.notification.read = false;
+      item.showRead();
+      this.#setUnread(this.unread + 1);
+      this.#describe();
+      say(problem.status ? problem.message : words.inbox.notSaved);
+    }
+  }
+
+  async markAllRead() {
+    const [newest] = this.#items.keys();
+    if (newest === undefined) return;
+    const { unread } = await this.#context.client.markAllRead(newest);
+    for (const item of this.#items.values()) { item.notification.read = true; item.showRead(); }
+    this.#setUnread(unread);
+    this.#describe();
+    say(words.inbox.readAllDone);
+    this.title.focus({ preventScroll: true });
+    this.#context.tellOthers({ type: "read" });
+  }
+
+  /** Removes a notification for this user, and offers to bring it back. */
+  async remove(item) {
+    const { id } = item;
+    const neighbours = [...this.element.querySelectorAll(".item")];
+    const next = neighbours[neighbours.indexOf(item.element) + 1] ?? neighbours[neighbours.indexOf(item.element) - 1];
+    this.#items.delete(id);
+    this.#drop(item);
+    this.#arrange();
+    this.#setUnread(Math.max(0, this.unread - (item.isRead ? 0 : 1)));
+    this.#describe();
+    (next?.querySelector(".remove") ?? this.title).focus({ preventScroll: true });
+    const restore = () => {
+      this.#add(item.notification);
+      this.#arrange();
+      this.#setUnread(this.unread + (item.isRead ? 0 : 1));
+      this.#describe();
+      this.#items.get(id)?.element.querySelector(".remove").focus();
+    };
+    try {
+      await this.#context.client.hide(id);
+      this.#context.tellOthers({ type: "changed" });
+      const undo = () => this.#context.client.unhide(id)
+        .then(() => { restore(); this.#context.tellOthers({ type: "changed" }); }).catch(this.#context.failed);
+      say(words.inbox.removed, { seconds: 10, action: { label: words.inbox.undo, act: undo } });
+    } catch (problem) {
+      restore();
+      this.#context.failed(problem);
+    }
+  }
+
+  /** Shows the field for the reply that a notification asked for when its button was pressed. */
+  showReply(id, action) {
+    this.#items.get(id)?.showReply(action);
+  }
+
+  /** Shows a notification that is in the list and marks it as read; false if it is not there. */
+  reveal(id) {
+    const item = this.#items.get(id);
+    if (!item) return false;
+    item.element.scrollIntoView({ block: "center" });
+    item.element.focus({ preventScroll: true });
+    this.markRead(item);
+    return true;
+  }
+
+  #toTop() {
+    this.fresh.hidden = true;
+    scrollTo({ top: 0, behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
+    this.title.focus({ preventScroll: true });
+  }
+}
+
+/** Makes these the children of an element, in this order, moving only those that are elsewhere. */
+function place(parent, wanted) {
+  const kept = new Set(wanted);
+  for (const child of [...parent.children]) if (!kept.has(child)) child.remove();
+  wanted.forEach((child, index) => { if (parent.children[index] !== child) parent.insertBefore(child, parent.children[index] ?? null); });
+}
