@@ -95,15 +95,15 @@ let package = Package(
       "Delivery",
       on: ["Intake", "Media", "Store", "Push", "PluginHost", "RichPushAPI", "Primitives"]),
     module("Console", resources: [.embedInCode("Files")]),
+    module("App", resources: [.embedInCode("Files")]),
     module("PageTexts", resources: [.embedInCode("Files")]),
     module(
       "Origin",
       on: [
-        "Console", "PageTexts", "Delivery", "Intake", "Media", "Store", "Push", "PluginHost",
-        "HTTP",
-        "RichPushAPI", "Primitives", "CLibraries",
+        "App", "Console", "PageTexts", "Delivery", "Intake", "Media", "Store", "Push",
+        "PluginHost", "HTTP", "RichPushAPI", "Primitives", "CLibraries",
       ],
-      resources: [.embedInCode("openapi.json"), .embedInCode("PushPage")]),
+      resources: [.embedInCode("openapi.json")]),
     module(
       "RichPushClient",
       on: ["RichPushAPI"]
@@ -157,9 +157,8 @@ let package = Package(
     tests(
       of: "Origin",
       on: [
-        "Console", "PageTexts", "Delivery", "Intake", "Media", "Store", "Push", "PluginHost",
-        "HTTP",
-        "RichPushAPI", "TestSupport", "richpush-exec",
+        "App", "Console", "PageTexts", "Delivery", "Intake", "Media", "Store", "Push",
+        "PluginHost", "HTTP", "RichPushAPI", "TestSupport", "richpush-exec",
       ]),
     tests(of: "RichPushAPI"),
     tests(of: "RichPushClient", on: ["RichPushAPI"]),

@@ -88,6 +88,8 @@ struct IntakeServices: Sendable {
 
 /// Notifications, pushes and event streams.
 struct DeliveryServices: Sendable {
+  /// The key with which browsers subscribe; nil if nothing is sent to them.
+  let vapidKey: String?
   let publisher: Publisher
   let lanes: PushLanes
   let unreached: UnreachedDevices
@@ -103,9 +105,11 @@ struct DeliveryServices: Sendable {
   ) async throws {
     let push = configuration.push
     let secret = try await store.accounts.vapidSecret()
+    let key = try VAPIDKey(hexadecimal: secret)
+    vapidKey = push.webPush == nil ? nil : key.publicKey
     let payloads = PushPayloads(
       store: store, links: media.links,
-      page: configuration.hasPushPage ? configuration.publicURL.map { $0 + "/push/" } : nil)
+      page: configuration.app == nil ? nil : configuration.publicURL.map { $0 + "/app/" })
     publisher = Publisher(
       assets: assets, renderer: media.renderer,
       announcement: Announcement(
@@ -113,7 +117,7 @@ struct DeliveryServices: Sendable {
       linkSchemes: configuration.linkSchemes)
     lanes = PushLanes(
       try push.providers(),
-      webPush: try push.webPushSender(key: VAPIDKey(hexadecimal: secret)),
+      webPush: try push.webPushSender(key: key),
       store: store, payloads: payloads, log: log)
     unreached = UnreachedDevices(lanes: push.lanes, log: log)
     let permits = StreamPermits()
@@ -165,6 +169,7 @@ struct RouteServices: Sendable {
     let sent = SentRoutes(
       store: store, announcement: delivery.publisher.announcement,
       isDemo: configuration.isDemo)
+    let sessions = SessionRoutes(store: store, authenticator: authenticator)
     table = RouteTable(
       health: HealthRoutes(
         store: store, access: configuration.metricsAccess, readiness: readiness, report: metrics,
@@ -188,12 +193,11 @@ struct RouteServices: Sendable {
         store: store, assets: intake.assets, renderer: media.renderer,
         sender: configuration.publishAs),
       plugins: PluginRoutes(host: media.host),
-      sessions: SessionRoutes(store: store, authenticator: authenticator),
+      sessions: sessions,
       outbox: OutboxRoutes(store: store, pushLanes: delivery.lanes),
       users: UserRoutes(store: store, authenticator: authenticator),
       pushes: delivery.pushes, events: delivery.events,
-      pages: (configuration.hasConsole ? ConsoleRoutes().routes : [])
-        + (configuration.hasPushPage ? PushPageRoutes().routes : []))
+      pages: PageRoutes(configuration, vapidKey: delivery.vapidKey, sessions: sessions).routes)
     dispatcher = RequestDispatcher(table, authenticator: authenticator, store: store, log: log)
     store.observers.onCredentialsEnded.add {
       [authenticator, bodies = dispatcher.bodies, streams = [delivery.pushes, delivery.events]]

@@ -63,9 +63,9 @@ package struct OriginConfiguration: Sendable {
   package var objectCacheBytes = 10 << 30
   /// Demo mode: any user name is accepted with the same word as password; only on loopback.
   package var isDemo = false
-  /// Whether `/push/` has the page with which browsers register for pushes.
-  package var hasPushPage = false
-  /// Whether `/console/` has the console, and `/` leads to it.
+  /// The recipients' app at `/app/`, to which `/` leads; nil for none.
+  package var app: AppSettings? = AppSettings()
+  /// Whether `/console/` has the console, to which `/` leads those who are signed in there, and everybody without ``app``.
   package var hasConsole = false
   /// The user in whose name dropped files are published; nil disables publishing them.
   package var publishAs: String?
@@ -223,6 +223,7 @@ extension OriginConfiguration {
       throw OperatorError(
         "--cors-origin must be * or an origin such as https://app.example, not \(origin)")
     }
+    try app?.check()
     for scheme in linkSchemes.sorted() { try Self.check(linkScheme: scheme) }
     for type in network where !Plugin.isValidName(type) {
       throw OperatorError("--network must be a rich type such as url, not \(type)")
@@ -297,11 +298,6 @@ extension OriginConfiguration {
       log(
         .warning, "config",
         "the server runs as root; use --user NAME to change to another user once it listens")
-    }
-    if hasPushPage, push.webPush == nil {
-      log(
-        .warning, "config",
-        "--push-page: browsers can register on /push/, but get no pushes without webpush in --push")
     }
     for sentence in warnings { log(.warning, "config", sentence) }
     if let user, let key, access(key, R_OK) != 0 {

@@ -14,13 +14,10 @@ struct ConsoleRoutes: Sendable {
 
   private let files = EmbeddedFiles(ConsoleFiles.all, PageTextFiles.all, policy: policy)
 
-  /// The routes of the files, and of `/`.
+  /// The routes of the files.
   var routes: [Route] {
     [
       // The paths are relative, so that they also work behind a proxy with a path.
-      Route("GET", "/", for: .anybody) { _ in
-        .empty(303, fields: ["Location": "console/"])
-      },
       Route("GET", "/console", for: .anybody) { _ in
         .empty(308, fields: ["Location": "console/"])
       },

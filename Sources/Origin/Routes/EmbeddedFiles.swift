@@ -19,10 +19,13 @@ struct EmbeddedFiles: Sendable {
 
   /// The files of some modules by their names; `policy` is the Content-Security-Policy of each.
   init(_ files: KeyValuePairs<String, [UInt8]>..., policy: String) {
-    let described = files.joined().map { name, bytes in
-      var hex = [CChar](repeating: 0, count: 65)
-      cgnutls_sha256_hex(bytes, bytes.count, &hex)
-      let etag = String(decoding: hex.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    self.init(files.joined().map { (name: $0.key, bytes: $0.value) }, policy: policy)
+  }
+
+  /// These files; `policy` is the Content-Security-Policy of each.
+  init(_ files: [(name: String, bytes: [UInt8])], policy: String) {
+    let described = files.map { name, bytes in
+      let etag = Self.tag(of: bytes)
       let type = name.split(separator: ".").last.flatMap { Self.types[String($0)] }
       let response = Response.bytes(
         200, bytes, type: type ?? "application/octet-stream",
@@ -33,6 +36,13 @@ struct EmbeddedFiles: Sendable {
       return (name, File(etag: etag, response: response))
     }
     self.files = Dictionary(uniqueKeysWithValues: described)
+  }
+
+  /// The SHA-256 of content, in hexadecimal.
+  static func tag(of bytes: [UInt8]) -> String {
+    var hex = [CChar](repeating: 0, count: 65)
+    cgnutls_sha256_hex(bytes, bytes.count, &hex)
+    return String(decoding: hex.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
   /// The file of this name; 304 if the client has it.

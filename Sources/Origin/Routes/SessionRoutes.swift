@@ -22,18 +22,20 @@ struct SessionRoutes: Sendable {
   func state(_ context: RequestContext) async throws -> Response {
     _ = try context.query()
     let request = context.request
-    var isSignedIn = false
-    if SessionToken.isFromOwnPage(request), let token = SessionToken(in: request) {
-      isSignedIn = authenticator.find(token) != nil
-      if !isSignedIn {
-        switch await authenticator.verify(token) {
-        case .caller: isSignedIn = true
-        case .failed(let error): throw error
-        default: break
-        }
-      }
-    }
+    let isSignedIn =
+      SessionToken.isFromOwnPage(request) ? try await hasSession(request) : false
     return .json(200, SignInState(signedIn: isSignedIn, demo: authenticator.isDemo))
+  }
+
+  /// Whether a request has the cookie of a session, from wherever it was sent.
+  func hasSession(_ request: Request) async throws -> Bool {
+    guard let token = SessionToken(in: request) else { return false }
+    if authenticator.find(token) != nil { return true }
+    switch await authenticator.verify(token) {
+    case .caller: return true
+    case .failed(let error): throw error
+    default: return false
+    }
   }
 
   /// `PUT /api/password`: the caller's new password; a page stays signed in by a new cookie, and nothing else does.

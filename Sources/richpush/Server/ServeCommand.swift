@@ -42,7 +42,6 @@ enum ServeCommand: Command {
     .value(
       "push-contact", "ADDRESS", "webpush: where push services reach you, mailto: or https:"),
     .list("push-allow", "HOST:PORT", "webpush: a push service whose address need not be public"),
-    .flag("push-page", "webpush: serve the page /push/, with which browsers turn on their pushes"),
     .value("public-url", "URL", "this server's address for phones, used in the links of pushes"),
     .list("link-scheme", "SCHEME", "what links in notifications may begin with beside https"),
     .value("access-log", "FILE", "a line of JSON for each response; - is standard output"),
@@ -85,6 +84,14 @@ enum ServeCommand: Command {
       "log-format", "FORMAT", "text or json; in systemd's journal with its priorities",
       default: "text"),
     .flag("no-console", "serve no console at /console/"),
+    .flag("no-app", "serve no app for recipients at /app/"),
+    .value("app-name", "NAME", "what the app is called on a phone", default: AppSettings().name),
+    .value("app-colour", "COLOUR", "the app's accent", default: AppSettings().colour),
+    .value(
+      "app-icon", "FILE",
+      "the app's icon: a square PNG of at least 512 pixels, opaque, its motif in the middle 80 %"),
+    .list("subjects", "TAG=NAME", "tags that recipients can choose in the app: news=News"),
+    .flag("push-page", "has no effect: the app has taken the place of the page /push/"),
     .flag("demo", "any user name works, with the same word as password"),
     .value("default-type", "TYPE", "the rich type of the tutorial's empty POST", default: "img"),
     .value("default-payload", "NAME", "its payload", default: "logo.png"),
@@ -165,7 +172,6 @@ enum ServeCommand: Command {
     configuration.renditionBytes = (try arguments.integer("rendition-cache") ?? 0) << 20
     configuration.objectCacheBytes = (try arguments.integer("objects-cache") ?? 0) << 20
     configuration.isDemo = arguments.flag("demo")
-    configuration.hasPushPage = arguments.flag("push-page")
     configuration.hasConsole = !arguments.flag("no-console")
     configuration.publishAs = arguments.string("publish-as")
     configuration.settle = Double(try arguments.integer("settle", in: 0...60) ?? 2)
@@ -181,6 +187,7 @@ enum ServeCommand: Command {
       configuration.user = try arguments.string("user").map(ServerUser.init)
       try arguments.string("public-url").map { try configuration.usePublicURL($0) }
       try configuration.allowMetrics(arguments.list("metrics-allow"))
+      configuration.app = try app(arguments)
       try configuration.check()
     }
     if configuration.isDemo, !configuration.isLoopback {
@@ -188,6 +195,16 @@ enum ServeCommand: Command {
         "--demo accepts any user, so it only listens on 127.0.0.1, [::1] or localhost")
     }
     return configuration
+  }
+
+  /// The recipients' app that the flags describe; nil for none.
+  private static func app(_ arguments: Arguments) throws -> AppSettings? {
+    var app = AppSettings()
+    app.name = try arguments.required("app-name")
+    app.colour = try arguments.required("app-colour")
+    try arguments.string("app-icon").map { try app.useIcon(at: $0) }
+    try app.offer(arguments.list("subjects"))
+    return arguments.flag("no-app") ? nil : app
   }
 
   /// What to say if the environment is from the packaged service's file, and others can read the secrets there.

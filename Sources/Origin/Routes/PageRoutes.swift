@@ -1,0 +1,28 @@
+import HTTP
+
+/// The pages for people: the recipients' app, the console, and `/`, which leads to one of them.
+struct PageRoutes: Sendable {
+  /// The routes of all pages.
+  let routes: [Route]
+
+  init(_ configuration: OriginConfiguration, vapidKey: String?, sessions: SessionRoutes) {
+    var routes: [Route] = []
+    if let app = configuration.app {
+      routes +=
+        AppRoutes(app, signUp: nil, isDemo: configuration.isDemo, vapidKey: vapidKey).routes
+    }
+    if configuration.hasConsole { routes += ConsoleRoutes().routes }
+    if !routes.isEmpty {
+      let (hasApp, hasConsole) = (configuration.app != nil, configuration.hasConsole)
+      routes.append(
+        Route("GET", "/", for: .anybody) { context in
+          let isConsole =
+            hasConsole ? try await !hasApp || sessions.hasSession(context.request) : false
+          return .empty(
+            303,
+            fields: ["Location": isConsole ? "console/" : "app/", "Cache-Control": "no-store"])
+        })
+    }
+    self.routes = routes
+  }
+}
