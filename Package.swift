@@ -55,7 +55,9 @@ let package = Package(
   targets: [
     .target(
       name: "CLibraries", cSettings: strictC + [.define("RICHPUSH_COMMIT", to: commit)],
-      linkerSettings: ["sqlite3", "curl", "gnutls", "crypt", "hogweed", "gmp", "unistring"].map {
+      linkerSettings: [
+        "sqlite3", "curl", "gnutls", "crypt", "hogweed", "gmp", "unistring", "qrencode",
+      ].map {
         .linkedLibrary($0)
       }),
     .target(

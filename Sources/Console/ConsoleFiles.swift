@@ -55,5 +55,7 @@ package enum ConsoleFiles {
     "amend.js": PackageResources.amend_js,
     "merge-patch.js": PackageResources.merge_patch_js,
     "password.js": PackageResources.password_js,
+    "pairing.js": PackageResources.pairing_js,
+    "sign-ups.js": PackageResources.sign_ups_js,
   ]
 }

@@ -39,8 +39,10 @@ package struct Announcement: Sendable {
       }
     }
 
-    /// Users without a registered device; the expression names all of them.
-    var unregistered: Set<UserID> { users.subtracting(devices.users) }
+    /// Users without a device that has registered for pushes; the expression names all of them.
+    var unregistered: Set<UserID> {
+      users.subtracting(devices.lazy.filter { $0.platform != nil }.map(\.user))
+    }
 
     /// The addressees among these users.
     func among(_ users: Set<UserID>) -> Addressees {

@@ -1,7 +1,5 @@
 import FoundationEssentials
-import MediaTypes
 import Primitives
-import Push
 
 /// The recipients' app at `/app/`: what it is called, how it looks, and what it offers.
 package struct AppSettings: Sendable {
@@ -13,41 +11,8 @@ package struct AppSettings: Sendable {
   package private(set) var icon: [UInt8]?
   /// The pixels of a side of ``icon``.
   private(set) var iconSide = 512
-  /// What recipients can choose to get.
-  package private(set) var subjects: [Subject] = []
-
-  /// A tag that the operator offers to recipients, with its name for people.
-  package struct Subject: Sendable, Equatable {
-    /// The tag.
-    package let tag: String
-    /// Its name.
-    package let name: String
-  }
-
   /// The app as it is without any option.
   package init() {}
-
-  /// Offers subjects, each written `tag=Name`.
-  ///
-  /// - Throws: `OperatorError` for an invalid one.
-  package mutating func offer(_ subjects: [String]) throws(OperatorError) {
-    guard subjects.count <= 50 else { throw OperatorError("--subjects must be at most 50") }
-    for text in subjects {
-      let parts = text.split(separator: "=", maxSplits: 1).map {
-        $0.trimmingCharacters(in: .whitespaces)
-      }
-      guard let first = parts.first, let tag = try? Tag(first), !tag.isReserved else {
-        throw OperatorError("--subjects must be tags with names, such as news=News, not \(text)")
-      }
-      let name = parts.count == 2 ? parts[1] : first
-      guard (1...64).contains(name.utf8.count), !name.unicodeScalars.contains(where: \.isControl)
-      else { throw OperatorError("--subjects \(first): a name has from 1 to 64 bytes") }
-      guard !self.subjects.contains(where: { $0.tag == first }) else {
-        throw OperatorError("--subjects names \(first) twice")
-      }
-      self.subjects.append(Subject(tag: first, name: name))
-    }
-  }
 
   /// Reads the icon from a file.
   ///

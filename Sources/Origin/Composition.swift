@@ -170,16 +170,18 @@ struct RouteServices: Sendable {
       store: store, announcement: delivery.publisher.announcement,
       isDemo: configuration.isDemo)
     let sessions = SessionRoutes(store: store, authenticator: authenticator)
+    let registrations = RegistrationRoutes(
+      store: store, announcement: delivery.publisher.announcement,
+      lanes: configuration.push.lanes,
+      endpoints: configuration.push.webPush?.endpoints
+        ?? EndpointPolicy(allowsLoopback: configuration.isDemo),
+      unreached: delivery.unreached,
+      subjects: SubjectLimit(store: store, subjects: configuration.subjects.map(\.tag)), log: log)
     table = RouteTable(
       health: HealthRoutes(
         store: store, access: configuration.metricsAccess, readiness: readiness, report: metrics,
         unreached: delivery.unreached),
-      registrations: RegistrationRoutes(
-        store: store, announcement: delivery.publisher.announcement,
-        lanes: configuration.push.lanes,
-        endpoints: configuration.push.webPush?.endpoints
-          ?? EndpointPolicy(allowsLoopback: configuration.isDemo),
-        unreached: delivery.unreached, log: log),
+      registrations: registrations,
       notifications: NotificationRoutes(
         store: store, publisher: delivery.publisher, sentRoutes: sent,
         standard: configuration.standard),
@@ -196,6 +198,11 @@ struct RouteServices: Sendable {
       sessions: sessions,
       outbox: OutboxRoutes(store: store, pushLanes: delivery.lanes),
       users: UserRoutes(store: store, authenticator: authenticator),
+      pairings: PairingRoutes(
+        store: store, authenticator: authenticator, publicURL: configuration.publicURL),
+      signUps: SignUpRoutes(
+        store: store, mode: configuration.signUp, subjects: configuration.subjects.map(\.tag),
+        limiter: SignUpLimiter(clock: clock), registrations: registrations),
       pushes: delivery.pushes, events: delivery.events,
       pages: PageRoutes(configuration, vapidKey: delivery.vapidKey, sessions: sessions).routes)
     dispatcher = RequestDispatcher(table, authenticator: authenticator, store: store, log: log)

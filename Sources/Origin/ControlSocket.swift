@@ -7,16 +7,19 @@ import Primitives
 /// The socket in the data folder through which commands notify a running server of their changes.
 ///
 /// A client sends the line `reload`. The server applies the changes, and responds with the line `ok` or with
-/// a sentence about the failure. Only the folder's owner and root can connect (mode 0600), and the kernel
+/// a sentence about the failure. To the line `address` it responds with its address for phones and, after a space,
+/// `demo` in demo mode. Only the folder's owner and root can connect (mode 0600), and the kernel
 /// confirms who did (SO_PEERCRED). Clients are served one after another.
 package final class ControlSocket: Sendable {
   private let listener: FileDescriptor
   private let source: any DispatchSourceRead
   private let path: String
+  private let server: Server
   private let reload: @Sendable () async throws -> Void
 
   private static let name = "control"
   private static let request = "reload\n"
+  private static let question = "address\n"
   private static let confirmation = "ok\n"
   /// The most bytes of a request or an answer.
   private static let lineLimit = 512
@@ -27,12 +30,15 @@ package final class ControlSocket: Sendable {
   /// The seconds for which a client waits for its answer.
   private static let answerTimeout = 10
 
-  /// Listens in a data folder that this process owns, and calls `reload` for each request.
+  /// Listens in a data folder that this process owns, calls `reload` for each request, and tells of `server`.
   ///
   /// A socket that a killed server left there is replaced.
   ///
   /// - Throws: `OperatorError` if there can be no socket in the folder.
-  init(in folder: String, reload: @escaping @Sendable () async throws -> Void) throws {
+  init(
+    in folder: String, describing server: Server = Server(address: "", isDemo: false),
+    reload: @escaping @Sendable () async throws -> Void
+  ) throws {
     do {
       let folder = try FileDescriptor(folder, O_RDONLY | O_DIRECTORY)
       let socket = try Self.socket(timeout: Self.requestTimeout, flags: SOCK_NONBLOCK.rawValue)
@@ -46,7 +52,7 @@ package final class ControlSocket: Sendable {
     } catch {
       throw OperatorError("cannot create the socket \(folder)/\(Self.name): \(error)")
     }
-    (self.path, self.reload) = ("\(folder)/\(Self.name)", reload)
+    (self.path, self.server, self.reload) = ("\(folder)/\(Self.name)", server, reload)
     source = DispatchSource.makeReadSource(
       fileDescriptor: listener.number, queue: DispatchQueue(label: "richpush.control"))
     source.setEventHandler { [weak self] in self?.serveNext() }
@@ -65,8 +71,12 @@ package final class ControlSocket: Sendable {
     guard let client = FileDescriptor(owning: client), Self.mayControl(Self.peer(of: client)),
       (try? Self.setTimeout(Self.requestTimeout, of: client)) != nil,
       // A line of this length arrives in one piece.
-      (try? client.readSome(limit: Self.lineLimit)) == Array(Self.request.utf8)
+      let line = try? client.readSome(limit: Self.lineLimit)
     else { return }
+    if line == Array(Self.question.utf8) {
+      return Self.send("\(server.address)\(server.isDemo ? " demo" : "")\n", to: client)
+    }
+    guard line == Array(Self.request.utf8) else { return }
     source.suspend()
     Task { [self] in
       let answer: String
@@ -94,6 +104,14 @@ package final class ControlSocket: Sendable {
 // MARK: - The client
 
 extension ControlSocket {
+  /// What a server tells of itself.
+  package struct Server: Sendable, Equatable {
+    /// Its address for phones: its public URL, or else where it listens.
+    package let address: String
+    /// Whether every user name is accepted.
+    package let isDemo: Bool
+  }
+
   /// What a server answered.
   package enum Answer: Sendable, Equatable {
     /// The server applied the change.
@@ -109,7 +127,7 @@ extension ControlSocket {
     await withCheckedContinuation { continuation in
       DispatchQueue.global().async {
         do throws(Errno) {
-          continuation.resume(returning: try ask(in: folder))
+          continuation.resume(returning: try askToReload(in: folder))
         } catch {
           // Without a socket, or with one that nobody listens on.
           let isAlone = [ENOENT, ECONNREFUSED].contains(error.rawValue)
@@ -121,13 +139,29 @@ extension ControlSocket {
     }
   }
 
-  private static func ask(in folder: String) throws(Errno) -> Answer {
-    let server = try socket(timeout: answerTimeout)
-    try UnixSocketAddress(name, in: folder).connect(server)
-    send(request, to: server)
-    let answer = String(decoding: try server.readSome(limit: lineLimit), as: UTF8.self)
+  /// What the server that runs on a data folder tells of itself; nil if none runs, or it does not answer.
+  package static func server(in folder: String) async -> Server? {
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        let answer = try? ask(question, in: folder)
+        let words = (answer ?? "").dropLast().split(separator: " ").map(String.init)
+        continuation.resume(
+          returning: words.first.map { Server(address: $0, isDemo: words.dropFirst() == ["demo"]) })
+      }
+    }
+  }
+
+  private static func askToReload(in folder: String) throws(Errno) -> Answer {
+    let answer = try ask(request, in: folder)
     if answer == confirmation { return .applied }
     return .failed(answer.isEmpty ? "it ended the connection" : String(answer.dropLast()))
+  }
+
+  private static func ask(_ line: String, in folder: String) throws(Errno) -> String {
+    let server = try socket(timeout: answerTimeout)
+    try UnixSocketAddress(name, in: folder).connect(server)
+    send(line, to: server)
+    return String(decoding: try server.readSome(limit: lineLimit), as: UTF8.self)
   }
 }
 

@@ -205,6 +205,62 @@ package struct DataFolderAdmin: Sendable {
     }
   }
 
+  /// Makes a code by which a device of a user can be added, with a link to a server.
+  ///
+  /// With `addingGuest`, as in demo mode, a name that no user has yet becomes a guest's.
+  ///
+  /// - Throws: `OperatorError` if there is no such user.
+  package func pair(
+    _ name: String, at server: String, addingGuest: Bool
+  ) async throws -> IssuedPairing {
+    let user = try await addingGuest ? guest(name) : user(name)
+    guard
+      let pairing = try await IssuedPairing.issue(for: user, named: name, at: server, in: store)
+    else { throw OperatorError("there is no user \(name.quoted)") }
+    return pairing
+  }
+
+  /// The open codes of a user.
+  ///
+  /// - Throws: `OperatorError` if there is no such user.
+  package func pairings(of name: String) async throws -> [PairingList.Pairing] {
+    try await PairingList.open(of: user(name), named: name, in: store).pairings
+  }
+
+  /// Revokes an open code of a user.
+  ///
+  /// - Throws: `OperatorError` if the user has no such code.
+  package func endPairing(_ id: String, of name: String) async throws {
+    let user = try await user(name)
+    guard let id = Int(id), try await store.pairings.endPairing(id, user: user) else {
+      throw OperatorError("\(name) has no open code \(id)")
+    }
+  }
+
+  /// Those who have signed up and wait for approval, the longest first.
+  package func signUps() async throws -> [SignUpPage.SignUp] {
+    try await store.signUps.signUps(after: nil, limit: .max).map {
+      SignUpPage.SignUp(
+        user: $0.user, name: $0.name, subjects: $0.subjects, created: $0.created)
+    }
+  }
+
+  /// Gives a user who has signed up the wanted subjects.
+  ///
+  /// - Throws: `OperatorError` if no such user waits.
+  package func approve(_ name: String) async throws {
+    guard try await store.signUps.approveSignUp(of: name) else {
+      throw OperatorError("no user \(name.quoted) waits for approval")
+    }
+  }
+
+  private func guest(_ name: String) async throws -> UserID {
+    guard UserName.isValid(name),
+      let user = try await store.accounts.userIDs(of: [name], allowingPasswordless: true)[name]
+    else { throw OperatorError("no user can have the name \(name.quoted)") }
+    return user
+  }
+
   private func user(_ name: String) async throws -> UserID {
     guard let user = try await store.accounts.userID(of: name, allowingPasswordless: true) else {
       throw OperatorError("there is no user \(name.quoted)")

@@ -68,9 +68,14 @@ package final class Origin: Sendable {
       links: media.links, signed: routes.table.signed,
       lanes: delivery.lanes, readiness: routes.readiness, counts: media.counts,
       certificate: certificate, log: log)
-    control = try ControlSocket(in: configuration.data) { [housekeeping] in
-      try await housekeeping.reload()
-    }
+    let address =
+      configuration.publicURL
+      ?? ServerAddress.url(
+        isSecure: configuration.certificate != nil, host: server.host, port: server.port)
+    control = try ControlSocket(
+      in: configuration.data,
+      describing: ControlSocket.Server(address: address, isDemo: configuration.isDemo)
+    ) { [housekeeping] in try await housekeeping.reload() }
     housekeepingTask = Mutex(
       Task.detached(priority: .background) { [housekeeping] in await housekeeping.run() })
     start(log)

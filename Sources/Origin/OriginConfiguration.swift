@@ -67,12 +67,33 @@ package struct OriginConfiguration: Sendable {
   package var app: AppSettings? = AppSettings()
   /// Whether `/console/` has the console, to which `/` leads those who are signed in there, and everybody without ``app``.
   package var hasConsole = false
+  /// What people can choose to get.
+  package var subjects: [Subject] = []
+  /// Whether people can add themselves as users, who get only ``subjects``; nil if not.
+  package var signUp: SignUp?
   /// The user in whose name dropped files are published; nil disables publishing them.
   package var publishAs: String?
   /// How long a dropped file is unchanged before it is published, in seconds.
   package var settle = 2.0
   /// The notification that the tutorial's POST without a body creates.
   package var standard = Standard()
+
+  /// A tag of devices that people can choose, with its name for them.
+  package struct Subject: Sendable, Equatable {
+    package let tag: String
+    package let name: String
+
+    /// A subject.
+    package init(tag: String, name: String) { (self.tag, self.name) = (tag, name) }
+  }
+
+  /// When the subjects begin of those who add themselves.
+  package enum SignUp: String, Sendable, CaseIterable {
+    /// At once.
+    case open
+    /// When an admin has approved.
+    case approval
+  }
 
   /// The content of that notification; the defaults are the tutorial's.
   package struct Standard: Sendable {
@@ -123,6 +144,29 @@ package struct OriginConfiguration: Sendable {
       throw OperatorError("--public-url must be a URL such as https://push.example, not \(text)")
     }
     publicURL = address
+  }
+
+  /// Offers subjects, each written `tag=Name`.
+  ///
+  /// - Throws: `OperatorError` for an invalid one.
+  package mutating func offer(_ subjects: [String]) throws(OperatorError) {
+    guard subjects.count <= 50 else { throw OperatorError("--subjects must be at most 50") }
+    for text in subjects {
+      let parts = text.split(separator: "=", maxSplits: 1).map {
+        $0.trimmingCharacters(in: .whitespaces)
+      }
+      guard let first = parts.first, let tag = try? Tag(first), !tag.isReserved else {
+        throw OperatorError("--subjects must be tags with names, such as news=News, not \(text)")
+      }
+      let name = parts.count == 2 ? parts[1] : first
+      guard (1...64).contains(name.utf8.count) else {
+        throw OperatorError("--subjects \(first): a name has from 1 to 64 bytes")
+      }
+      guard !self.subjects.contains(where: { $0.tag == first }) else {
+        throw OperatorError("--subjects names \(first) twice")
+      }
+      self.subjects.append(Subject(tag: first, name: name))
+    }
   }
 
   /// Who may read `/metrics`.
@@ -224,6 +268,10 @@ extension OriginConfiguration {
         "--cors-origin must be * or an origin such as https://app.example, not \(origin)")
     }
     try app?.check()
+    guard signUp == nil || !subjects.isEmpty else {
+      throw OperatorError(
+        "--sign-up needs --subjects, such as news=News: people can choose nothing else")
+    }
     for scheme in linkSchemes.sorted() { try Self.check(linkScheme: scheme) }
     for type in network where !Plugin.isValidName(type) {
       throw OperatorError("--network must be a rich type such as url, not \(type)")

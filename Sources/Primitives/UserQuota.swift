@@ -16,6 +16,11 @@ package enum UserQuota {
   /// The time in seconds after which ``ownNotifications`` are counted anew.
   package static let ownWindow = 3600
 
+  /// Open codes to pair a device.
+  package static let pairings = 5
+  /// People who have signed up and wait for approval, together.
+  package static let waitingSignUps = 10_000
+
   /// Replies of one device to one notification.
   package static let replies = 20
 

@@ -34,6 +34,10 @@ package final class Store: Sendable {
   package var accounts: any Accounts { tables }
   /// Sign-ins on web pages.
   package var sessions: any Sessions { tables }
+  /// Codes by which devices get their tokens.
+  package var pairings: any Pairings { tables }
+  /// Users who have added themselves.
+  package var signUps: any SignUps { tables }
   /// Notifications, their recipients and receipts.
   package var notifications: any Notifications { tables }
   /// Buttons that recipients pressed, and their replies.

@@ -12,7 +12,10 @@ import Waiting
     let commands = document.matches(of: #/(?s)```sh\n(.*?)```(\n\n```json\n(.*?)```)?/#)
     let log = FileManager.default.temporaryDirectory.appending(path: "access-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: log) }
-    try await RunningServer.lend(flags: ["--demo", "--access-log", log.path]) { server in
+    let flags = [
+      "--demo", "--access-log", log.path, "--subjects", "news=News", "--sign-up", "approval",
+    ]
+    try await RunningServer.lend(flags: flags) { server in
       let blocks = commands.enumerated().map { "{\n\($1.1)\n} >answer-\($0)" }
       let script = ([Self.prelude] + blocks).joined(separator: "\n")
         .replacing("http://127.0.0.1:8080", with: server.endpoint.absoluteString)

@@ -94,6 +94,15 @@ import Testing
     "POST /api/attributes": Expectation(.publisher, 400),
     "GET /api/failed-logins": Expectation(.admin, 200),
     "GET /api/storage": Expectation(.admin, 200),
+    "POST /api/pairings": Expectation(.user, 201, by: .session),
+    "GET /api/pairings": Expectation(.user, 200, by: .session),
+    "DELETE /api/pairings/{}": Expectation(.user, 404, by: .session),
+    "POST /api/pair": Expectation(.anybody, 400),
+    "POST /api/pair/forward": Expectation(.anybody, 400),
+    "POST /api/sign-up": Expectation(.anybody, 403),  // nobody may
+    "GET /api/sign-ups": Expectation(.admin, 200),
+    "POST /api/sign-ups/{}": Expectation(.admin, 404),
+    "DELETE /api/sign-ups/{}": Expectation(.admin, 404),
     "POST /api/session": Expectation(.anybody, 400),
     "GET /api/sign-in": Expectation(.anybody, 200),
     "PUT /api/password": Expectation(.user, 400, by: .session),
@@ -295,7 +304,9 @@ import Testing
   }
 
   @Test func `an authorized caller gets 100 Continue`() async throws {
-    try await TestServer.test { server in
+    try await TestServer.test(prepare: { configuration, _ in
+      (configuration.signUp, configuration.subjects) = (.open, [.init(tag: "news", name: "News")])
+    }) { server in
       try await Self.forEach(server) { one in
         if case .none = one.route.body { return }
         guard one.refusal == nil else { return }
@@ -304,7 +315,9 @@ import Testing
         #expect(await connection.answer().status == 100, one.what)
         connection.send("{}")
         let status = await connection.answer().status
-        #expect((400..<500).contains(status) && status != 401 && status != 403, one.what)
+        // A body without members is complete for some.
+        let isExpected = (400..<500).contains(status) || status == one.expected.status
+        #expect(isExpected && status != 401 && status != 403, one.what)
       }
     }
   }

@@ -154,8 +154,15 @@ import Waiting
     ("/api/notifications?unread=1", "/api/notifications?unread=1"),
     ("/api/assets/img/a%20b.png", "/api/assets/img/a%20b.png"),
     ("/api/x?a=%73ignature=b", "/media/-"), ("/api/x?a=%2573ignature%253Db", "/media/-"),
+    ("/app/?pair=gT5xPZ0aJ_-XcQe1vB9kLw", "/app/?pair=-"),
+    ("/app/manifest.webmanifest?pair=gT5xPZ0aJ_-XcQe1vB9kLw", "/app/manifest.webmanifest?pair=-"),
+    ("/app/?utm=1&pair=gT5xPZ0aJ", "/-"), ("/app/?PAIR=gT5xPZ0aJ", "/-"),
+    ("/app/?p%61ir=gT5xPZ0aJ", "/-"), ("/app/%3Fp%2561ir%253DgT5xPZ0aJ", "/-"),
+    ("/app/?pair=a%26b", "/-"), ("/elsewhere/?pair=gT5xPZ0aJ", "/-"),
+    ("http://host/app/?pair=gT5xPZ0aJ", "/-"), ("/app/?pair%3DgT5xPZ0aJ", "/-"),
+    ("/app/", "/app/"), ("/api/pairings?user=alice", "/api/pairings?user=alice"),
   ])
-  func `no log has a link's signature`(target: String, logged: String) throws {
+  func `no log has a link's signature, or a code to pair a device`(target: String, logged: String) throws {
     #expect(try Request("GET", target).loggedTarget == logged)
   }
 

@@ -53,6 +53,28 @@ extension Store {
     return token
   }
 
+  /// Adds a code to pair a device, and returns its number.
+  @discardableResult
+  func addPairing(_ code: String, of user: UserID) async throws -> Int {
+    let pairing = try await pairings.addPairing(
+      Digest(of: code), short: Digest(of: "short \(code)"), of: user)
+    return try #require(pairing).id
+  }
+
+  func redeem(_ code: String, as registration: String) async throws {
+    let device = NewDevice(registration: registration, token: Digest(of: "token of \(code)"))
+    _ = try await pairings.redeemPairing(Digest(of: code), for: device)
+  }
+
+  /// Adds a user who waits for approval.
+  @discardableResult
+  func signUp(_ name: String) async throws -> UserID {
+    let device = NewDevice(registration: "of \(name)", token: Digest(of: name))
+    _ = try await signUps.signUp(
+      NewSignUp(user: name, hash: "", subjects: ["news"], isWaiting: true, device: device))
+    return try #require(try await accounts.user(named: name)).id
+  }
+
   /// Queues a push in a lane, which then gives an outcome.
   private func send(_ lane: String, _ outcome: JobOutcome) async throws -> Int {
     try await events.push("{}", to: [], pushes: [.toAudience(lane)])

@@ -40,7 +40,7 @@ struct WritingFunction: Sendable {
   // MARK: - The table
 
   /// Every function that writes; those that have two outcomes are in it twice.
-  static let all = accounts + sessions + notifications + outbox + events + assets + upkeep
+  static let all = accounts + sessions + pairings + notifications + outbox + events + assets + upkeep
 
   private static let accounts = [
     Self("addUser", effects: none) {
@@ -170,6 +170,45 @@ struct WritingFunction: Sendable {
       let session = try await store.sessions.sessions(of: carol)[0]
       return Call(effects: [.credentialsEnded(carol)]) {
         _ = try await $0.sessions.removeSession(session.id, user: carol)
+      }
+    },
+  ]
+
+  private static let pairings = [
+    Self("addPairing", effects: none) { try await $0.addPairing("added", of: alice) },
+    Self("endPairing") { store in
+      let id = try await store.addPairing("ended", of: carol)
+      return Call(effects: none) { _ = try await $0.pairings.endPairing(id, user: carol) }
+    },
+    Self("redeemPairing") { store in
+      try await store.addPairing("redeemed", of: alice)
+      return Call(effects: none) { try await $0.redeem("redeemed", as: "paired") }
+    },
+    // In place of an earlier device, whose token ends.
+    Self("redeemPairing") { store in
+      try await store.register("replaced", of: alice)
+      try await store.addToken("replaced", of: alice)
+      try await store.addPairing("again", of: alice)
+      return Call(effects: [.credentialsEnded(alice)]) {
+        try await $0.redeem("again", as: "replaced")
+      }
+    },
+    Self("forwardPairing") { store in
+      try await store.addPairing("forwarded", of: bob)
+      return Call(effects: none) {
+        _ = try await $0.pairings.forwardPairing(
+          Digest(of: "forwarded"), to: Digest(of: "next"))
+      }
+    },
+    Self("signUp", effects: none) { try await $0.signUp("guest-a") },
+    Self("approveSignUp") { store in
+      try await store.signUp("guest-b")
+      return Call(effects: none) { _ = try await $0.signUps.approveSignUp(of: "guest-b") }
+    },
+    Self("refuseSignUp") { store in
+      let user = try await store.signUp("guest-c")
+      return Call(effects: [.credentialsEnded(user)]) {
+        _ = try await $0.signUps.refuseSignUp(of: "guest-c")
       }
     },
   ]
@@ -362,6 +401,17 @@ struct WritingFunction: Sendable {
       try await store.endRegistrations()
       return Call(effects: [.credentialsEnded(shop)]) {
         try await $0.tables.removeEndedRegistrations(before: .distantFuture)
+      }
+    },
+    Self("removeExpiredPairings", effects: none) {
+      try await $0.tables.removeExpiredPairings(before: .distantFuture)
+    },
+    Self("removeAbandonedSignUps") { store in
+      try await store.tables.removeAbandonedSignUps()
+      let user = try await store.signUp("guest-d")
+      _ = try await store.accounts.removeRegistration("of guest-d", user: user)
+      return Call(effects: [.credentialsEnded(user)]) {
+        try await $0.tables.removeAbandonedSignUps()
       }
     },
     Self("removeHistory", effects: none) {

@@ -4,6 +4,7 @@ import { deviceTable } from "./device-table.js";
 import { h } from "./dom.js";
 import { program } from "./agent.js";
 import { time } from "./format.js";
+import { pair } from "./pairing.js";
 import { changePassword } from "./password.js";
 import { Screen, table } from "./screen.js";
 import { choose, chosen, languages, texts } from "./texts.js";
@@ -18,7 +19,8 @@ class Account extends Screen {
       await this.load();
       this.say(texts.password.changed);
     }) } }, texts.password.change);
-    this.frame(texts.screens.account, [language(), password], h("h2", {}, t.sessions), table(t.sessions, [t.browser, t.begun, t.used, t.actions], sessions.map((session) => {
+    const add = h("button", { class: "main", on: { click: () => pair(this, undefined, () => devices.show()) } }, t.addDevice);
+    this.frame(texts.screens.account, [language(), add, password], h("h2", {}, t.sessions), table(t.sessions, [t.browser, t.begun, t.used, t.actions], sessions.map((session) => {
       const end = h("button", { on: { click: () => this.attempt(end, async () => {
         await remove(`/api/session/${session.id}`);
         await this.load();

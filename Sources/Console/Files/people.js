@@ -4,7 +4,9 @@ import { deviceTable } from "./device-table.js";
 import { fill, h } from "./dom.js";
 import { number, time } from "./format.js";
 import { pagedTable } from "./paged-table.js";
+import { pair } from "./pairing.js";
 import { confirmed, Screen, table } from "./screen.js";
+import { signUps } from "./sign-ups.js";
 import { texts } from "./texts.js";
 
 const t = texts.people;
@@ -16,10 +18,11 @@ class People extends Screen {
       const { users, next } = await get(`/api/users${query({ after, limit })}`);
       return { rows: users.map((user) => this.row(user)), next };
     });
+    this.waiting = signUps(this, () => this.users.show());
     this.refused = h("section", { class: "line-up" });
     this.frame(texts.screens.people, [h("button", { class: "main", on: { click: () => this.edit() } }, t.add)],
-      h("section", { class: "line-up" }, this.users), h("h2", {}, t.refused), this.refused);
-    await Promise.all([this.users.show(), this.showRefused()]);
+      this.waiting, h("section", { class: "line-up" }, this.users), h("h2", {}, t.refused), this.refused);
+    await Promise.all([this.users.show(), this.waiting.show(), this.showRefused()]);
   }
 
   row(user) {
@@ -27,6 +30,7 @@ class People extends Screen {
       h("strong", {}, user.username), texts.roles[user.role], number(user.devices), user.lastSeen ? time(user.lastSeen) : "–",
       h("div", { class: "actions" },
         h("button", { "aria-label": `${t.change}: ${user.username}`, on: { click: () => this.edit(user) } }, t.change),
+        h("button", { "aria-label": `${t.pair}: ${user.username}`, on: { click: () => pair(this, user.username, () => this.users.refresh()) } }, t.pair),
         user.devices > 0 && h("button", { "aria-label": `${t.devices}: ${user.username}`, on: { click: () => this.showDevices(user) } }, t.devices),
         h("button", { class: "danger", "aria-label": `${texts.remove}: ${user.username}`, on: { click: (event) => this.removeUser(event.currentTarget, user) } }, texts.remove))];
   }

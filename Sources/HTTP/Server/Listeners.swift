@@ -6,6 +6,8 @@ import Primitives
 package struct Listeners: Sendable {
   let sockets: [FileDescriptor]
   let port: UInt16
+  /// The numeric address.
+  var host: String { Self.host(of: sockets[0].number) }
 
   /// Connections that may wait for accept(2), on each socket.
   private static let backlog: Int32 = 1024
@@ -94,6 +96,17 @@ package struct Listeners: Sendable {
   private static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) {
     var value = value
     setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
+  }
+
+  private static func host(of descriptor: Int32) -> String {
+    var address = sockaddr_storage()
+    var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    let result = withUnsafeMutableBytes(of: &address) { bytes in
+      bytes.assumingMemoryBound(to: sockaddr.self).baseAddress.map {
+        getsockname(descriptor, $0, &size)
+      }
+    }
+    return result == 0 ? IPAddress.text(address) : ""
   }
 
   private static func port(of descriptor: Int32) -> UInt16 {

@@ -3,6 +3,8 @@ package import Primitives
 
 /// An HTTP/1.1 server: several event loops on one port, each with its own thread and socket.
 package final class Server: Sendable {
+  /// The numeric address it listens on.
+  package let host: String
   /// The port it listens on.
   package let port: Int
 
@@ -44,7 +46,7 @@ package final class Server: Sendable {
         metrics: metrics, log: log, observer: observer)
       return try EventLoop(listener: socket, context: context, identity: identity)
     }
-    port = Int(listeners.port)
+    (host, port) = (listeners.host, Int(listeners.port))
     queues = loops.map(\.context.queue)
     (self.limiter, self.metrics, self.identity) = (limiter, metrics, identity)
     for loop in loops { start(loop) }

@@ -25,6 +25,8 @@ final class FailedLogins: Sendable {
     case login(name: String, network: String)
     case name(String)
     case network(String)
+    /// Of codes to pair a device.
+    case codes(network: String)
   }
 
   /// How many failures are without a delay, and how fast they are forgotten, so that after a minute none counts.
@@ -123,7 +125,7 @@ final class FailedLogins: Sendable {
         switch subject {
         case .login(let name, let network): (network, name)
         case .name(let name): (nil, name)
-        case .network(let network): (network, nil)
+        case .network(let network), .codes(let network): (network, nil)
         }
       return Refusal(
         address: address, username: name, failures: Int(failures.rounded(.up)),
@@ -136,13 +138,38 @@ final class FailedLogins: Sendable {
     let (now, network) = (clock.now, IPAddress.network(address))
     wrongCount.add(1, ordering: .relaxed)
     state.withLock { state in
-      if state.buckets.count >= Self.capacity {
-        state.buckets = state.buckets.filter { failures(of: $0.key, state, now) > 0 }
-        if state.buckets.count >= Self.capacity { state.buckets.removeAll() }
-      }
+      makeRoom(in: &state, now)
       for subject in [.login(name: name, network: network), .name(name), Subject.network(network)] {
         state.buckets[subject] = Bucket(failures: failures(of: subject, state, now) + 1, at: now)
       }
+    }
+  }
+
+  /// Counts an attempt with a code to pair a device; returns the seconds that the address must wait instead, if too many
+  /// codes were wrong.
+  ///
+  /// It is counted before the code is looked up, so that many at once are not too many; ``codeWasRight(from:)`` takes
+  /// it back.
+  func waitForCode(from address: String) -> Int? {
+    let (now, subject) = (clock.now, Subject.codes(network: IPAddress.network(address)))
+    let wait = state.withLock { state in
+      let failures = failures(of: subject, state, now)
+      if let wait = limit(of: subject, state).wait(failures) { return Optional(wait) }
+      makeRoom(in: &state, now)
+      state.buckets[subject] = Bucket(failures: failures + 1, at: now)
+      return nil
+    }
+    guard let wait else { return nil }
+    limitedCount.add(1, ordering: .relaxed)
+    return Int(wait.rounded(.up))
+  }
+
+  /// Takes back that an attempt was counted: the code exists, or existed lately.
+  func codeWasRight(from address: String) {
+    let (now, subject) = (clock.now, Subject.codes(network: IPAddress.network(address)))
+    state.withLock { state in
+      let failures = failures(of: subject, state, now) - 1
+      state.buckets[subject] = failures > 0 ? Bucket(failures: failures, at: now) : nil
     }
   }
 
@@ -159,6 +186,12 @@ final class FailedLogins: Sendable {
       state.users[network, default: []].insert(name)
       state.userCount += 1
     }
+  }
+
+  private func makeRoom(in state: inout State, _ now: ContinuousClock.Instant) {
+    guard state.buckets.count >= Self.capacity else { return }
+    state.buckets = state.buckets.filter { failures(of: $0.key, state, now) > 0 }
+    if state.buckets.count >= Self.capacity { state.buckets.removeAll() }
   }
 
   private func failures(

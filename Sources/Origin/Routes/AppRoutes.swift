@@ -22,7 +22,7 @@ struct AppRoutes: Sendable {
   private let files: EmbeddedFiles
   private let description: Response
 
-  init(_ settings: AppSettings, signUp: String?, isDemo: Bool, vapidKey: String?) {
+  init(_ settings: AppSettings, _ configuration: OriginConfiguration, vapidKey: String?) {
     self.settings = settings
     var files = (Array(AppFiles.all) + Array(PageTextFiles.all)).map {
       (name: $0.key, bytes: $0.value)
@@ -47,8 +47,8 @@ struct AppRoutes: Sendable {
       200,
       AppDescription(
         name: settings.name, colour: settings.colour,
-        subjects: settings.subjects.map { .init(tag: $0.tag, name: $0.name) },
-        signUp: signUp, demo: isDemo, vapidKey: vapidKey))
+        subjects: configuration.subjects.map { .init(tag: $0.tag, name: $0.name) },
+        signUp: configuration.signUp?.rawValue, demo: configuration.isDemo, vapidKey: vapidKey))
   }
 
   /// The routes of the app and of the workers that it takes over from.

@@ -8,8 +8,7 @@ struct PageRoutes: Sendable {
   init(_ configuration: OriginConfiguration, vapidKey: String?, sessions: SessionRoutes) {
     var routes: [Route] = []
     if let app = configuration.app {
-      routes +=
-        AppRoutes(app, signUp: nil, isDemo: configuration.isDemo, vapidKey: vapidKey).routes
+      routes += AppRoutes(app, configuration, vapidKey: vapidKey).routes
     }
     if configuration.hasConsole { routes += ConsoleRoutes().routes }
     if !routes.isEmpty {

@@ -15,6 +15,7 @@ struct RegistrationRoutes: Sendable {
   /// Which Web Push endpoints are accepted.
   let endpoints: EndpointPolicy
   let unreached: UnreachedDevices
+  let subjects: SubjectLimit
   let log: Log
 
   /// `POST /api/register?handle=<HEX>`: the ID of the caller's device with that push token.
@@ -68,6 +69,7 @@ struct RegistrationRoutes: Sendable {
     }
     var change = RegistrationChange(platform: platform.name, handle: handle)
     change.tags = try Self.check(tags: registration.tags, of: context.caller.name)
+    try await subjects.check(Array(change.tags.dropFirst()), of: context.caller.id)
     (change.keys, change.lane) = (subscription?.keys, subscription?.lane)
     change.name = try Self.check(name: registration.name)
     change.language = try Self.check(language: registration.language)
@@ -85,20 +87,8 @@ struct RegistrationRoutes: Sendable {
   ) async throws {
     switch try await store.accounts.putRegistration(id, user: caller.id, change) {
     case .stored(endedOf: nil): return
-    case .stored(endedOf: let former?):
-      log(
-        .notice, "register",
-        "the registration \(former.registration) of \(former.name) ended: \(caller.name) has registered "
-          + "a device with its handle")
-      do {
-        try await announcement.announce(
-          "Your device \(former.registration) was registered by another account.", to: former.name)
-      } catch {
-        log(.warning, "register", "\(former.name) was not told: \(error.logDescription)")
-      }
-    case .notOwn:
-      throw ServiceError(
-        .forbidden, "The registration \(id) belongs to another user. Register again.")
+    case .stored(endedOf: let former?): await tell(former, that: caller.name)
+    case .notOwn: throw Self.notOwn(id)
     case .notRenewable:
       throw ServiceError(
         .conflict, "With a device's token its handle can be changed, but not its platform.")
@@ -108,11 +98,34 @@ struct RegistrationRoutes: Sendable {
     }
   }
 
-  /// How a new registration came to be.
+  /// Logs and tells the former owner of a device that it is registered as another user's.
+  func tell(_ former: FormerOwner, that user: String) async {
+    log(
+      .notice, "register",
+      "the registration \(former.registration) of \(former.name) ended: \(user) has registered "
+        + "a device with its handle")
+    do {
+      try await announcement.announce(
+        "Your device \(former.registration) was registered by another account.", to: former.name)
+    } catch {
+      log(.warning, "register", "\(former.name) was not told: \(error.logDescription)")
+    }
+  }
+
+  /// For an id that another user's registration has.
+  static func notOwn(_ id: String) -> ServiceError {
+    ServiceError(.forbidden, "The registration \(id) belongs to another user. Register again.")
+  }
+
   private static func origin(_ context: RequestContext) -> RegistrationOrigin {
+    origin(context.request, credential: context.caller.proof == .name ? "name" : "password")
+  }
+
+  /// How a new registration came to be.
+  static func origin(_ request: Request, credential: String) -> RegistrationOrigin {
     RegistrationOrigin(
-      credential: context.caller.proof == .name ? "name" : "password",
-      userAgent: context.request.fields["User-Agent"].map {
+      credential: credential,
+      userAgent: request.fields["User-Agent"].map {
         String(String.UnicodeScalarView($0.unicodeScalars.prefix(256)))
       })
   }
@@ -132,7 +145,7 @@ struct RegistrationRoutes: Sendable {
   }
 
   /// The keys and the lane of a Web Push subscription.
-  private func subscription(
+  func subscription(
     _ endpoint: String, _ keys: Registration.Keys?
   ) throws(ServiceError) -> (keys: String, lane: String) {
     guard let keys else {
@@ -199,8 +212,15 @@ struct RegistrationRoutes: Sendable {
     .notFound, "You have no registration with this id; register first.")
 
   private static func id(_ context: RequestContext) throws(ServiceError) -> String {
-    guard let id = context.parameters.first, (1...64).contains(id.utf8.count),
-      id.utf8.allSatisfy({ UserName.isValid(byte: $0) })
+    try check(id: context.parameters.first ?? "")
+  }
+
+  /// A new ID that no registration has.
+  static func newID() -> String { String(UInt128.random(in: .min ... .max), radix: 16) }
+
+  /// - Throws: `invalidRequest` if no registration can have this ID.
+  static func check(id: String) throws(ServiceError) -> String {
+    guard (1...64).contains(id.utf8.count), id.utf8.allSatisfy({ UserName.isValid(byte: $0) })
     else {
       throw ServiceError(
         .invalidRequest, "A registration's id must have from 1 to 64 letters, digits and “-”.")
@@ -222,7 +242,8 @@ struct RegistrationRoutes: Sendable {
     }
   }
 
-  private static func check(name: String?) throws(ServiceError) -> String? {
+  /// - Throws: `invalidRequest` if a device cannot have this name.
+  static func check(name: String?) throws(ServiceError) -> String? {
     guard let name, !name.isEmpty else { return nil }
     guard name.unicodeScalars.count <= 100,
       !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
@@ -233,7 +254,8 @@ struct RegistrationRoutes: Sendable {
     return name
   }
 
-  private static func check(language: String?) throws(ServiceError) -> String? {
+  /// - Throws: `invalidRequest` if it is no language.
+  static func check(language: String?) throws(ServiceError) -> String? {
     guard let language, !language.isEmpty else { return nil }
     // As Apple's systems name it, too.
     let tag = language.replacing("_", with: "-")
@@ -243,7 +265,8 @@ struct RegistrationRoutes: Sendable {
     return tag
   }
 
-  private static func check(timeZone: String?) throws(ServiceError) -> String? {
+  /// - Throws: `rejected` if it is no time zone.
+  static func check(timeZone: String?) throws(ServiceError) -> String? {
     guard let timeZone, !timeZone.isEmpty else { return nil }
     guard timeZone.utf8.count <= 64, TimeZone(identifier: timeZone) != nil else {
       throw ServiceError(

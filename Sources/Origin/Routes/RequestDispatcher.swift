@@ -272,6 +272,16 @@ final class RequestDispatcher: Responder {
     tryAgain(503, "Too many logins at once", in: seconds)
   }
 
+  /// After too many wrong codes to pair a device.
+  static func tooManyCodes(wait seconds: Int) -> Response {
+    tryAgain(429, "Too many wrong codes", in: seconds)
+  }
+
+  /// After too many sign-ups from one address.
+  static func tooManySignUps(wait seconds: Int) -> Response {
+    tryAgain(429, "Too many have signed up from this address", in: seconds)
+  }
+
   private static func tryAgain(_ status: Int, _ reason: String, in seconds: Int) -> Response {
     .problem(
       status, "\(reason); try again in \(seconds) s.", fields: ["Retry-After": "\(seconds)"])

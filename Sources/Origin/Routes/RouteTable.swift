@@ -17,6 +17,8 @@ struct RouteTable: Sendable {
   let sessions: SessionRoutes
   let outbox: OutboxRoutes
   let users: UserRoutes
+  let pairings: PairingRoutes
+  let signUps: SignUpRoutes
   /// Pushes, for devices.
   let pushes: EventStreams
   /// Receipts and asset events, for publishers.
@@ -76,6 +78,20 @@ struct RouteTable: Sendable {
         "DELETE", "/api/register/{}/token", for: .user, by: [.session, .ownToken],
         registrations.removeTokens),
       Route("GET", "/api/registrations", for: .user, registrations.list),
+      Route(
+        "POST", "/api/pairings", for: .user, by: .session, body: .memory(limit: 1024),
+        pairings.post),
+      Route("GET", "/api/pairings", for: .user, by: .session, pairings.list),
+      Route("DELETE", "/api/pairings/{}", for: .user, by: .session, pairings.delete),
+      Route("POST", "/api/pair", for: .anybody, body: .memory(limit: 4096), pairings.pair),
+      Route(
+        "POST", "/api/pair/forward", for: .anybody, body: .memory(limit: 1024), pairings.forward),
+      Route(
+        "POST", "/api/sign-up", for: .anybody, body: .memory(limit: 16 << 10),
+        ready: signUps.mayPost, signUps.post),
+      Route("GET", "/api/sign-ups", for: .admin, signUps.list),
+      Route("POST", "/api/sign-ups/{}", for: .admin, signUps.approve),
+      Route("DELETE", "/api/sign-ups/{}", for: .admin, signUps.refuse),
       Route(
         "POST", "/api/session", for: .anybody, body: .memory(limit: 4096), ready: sessions.mayPost,
         sessions.post),

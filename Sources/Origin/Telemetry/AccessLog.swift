@@ -106,23 +106,28 @@ final class AccessLog: Sendable {
 }
 
 extension HTTP.Request {
-  /// The target for logs, without a signature, with which a reader could fetch the media.
+  /// The target for logs, without a signature, with which a reader could fetch the media, and without a code, with which
+  /// a reader could pair a device.
   ///
-  /// Only the signature is removed from a link as this server writes it. Any other target that may
+  /// Only the signature or the code is removed from a link as this server writes it. Any other target that may
   /// contain one, however it is encoded, is replaced as a whole.
   var loggedTarget: String {
     let address = /\/media\/[0-9]+\/[A-Za-z0-9._;=-]+\?expires=[0-9]+&key=[0-9]+&signature=/
     if let match = target.prefixMatch(of: address) { return match.output + "-" }
     let isMedia = segments.first { !$0.isEmpty }?.lowercased() == "media"
-    if isMedia || Self.holdsSignature(target) { return "/media/-" }
+    if isMedia || Self.holds("signature=", target) { return "/media/-" }
+    if Self.holds("pair=", target) {
+      let page = target.wholeMatch(of: /(\/app\/(?:[a-z]+\.webmanifest)?\?pair=)[A-Za-z0-9_-]*/)
+      return page.map { $0.1 + "-" } ?? "/-"
+    }
     // The end of a link, with which a device reports what happened.
     return method == "POST" ? target.replacing(/to=[0-9]+\.[^&]*/, with: "to=-") : target
   }
 
-  private static func holdsSignature(_ target: String) -> Bool {
+  private static func holds(_ name: String, _ target: String) -> Bool {
     var text = target
     for _ in 0..<4 {
-      if text.lowercased().contains("signature=") { return true }
+      if text.lowercased().contains(name) { return true }
       let decoded = text.replacing(/%([0-7][0-9A-Fa-f])/) { escape in
         UInt8(escape.1, radix: 16).map { String(Unicode.Scalar($0)) } ?? ""
       }

@@ -261,5 +261,19 @@ export const texts = {
     devices: "Ihre Geräte", device: "Gerät", platform: "Plattform", registered: "Angemeldet", program: "Programm", lastContact: "Letzter Kontakt", deviceEnded: "Bekommt keine Benachrichtigungen seit",
     endDevice: "Abmelden", endQuestion: (name) => `${name} abmelden? Es bekommt keine Benachrichtigungen, bis es sich neu anmeldet.`, noDevices: "Kein Gerät ist angemeldet.",
     language: "Sprache", ofBrowser: "Wie im Browser",
+    addDevice: "Gerät hinzufügen",
+  },
+  pairing: {
+    title: "Gerät hinzufügen", titleOf: (name) => `Gerät für ${name} hinzufügen`,
+    qrCode: "QR-Code des Links", scan: "Richten Sie die Kamera des Telefons auf den Code und öffnen Sie den Link.",
+    link: "Oder senden Sie diesen Link; er gilt einmal", copy: "Link kopieren", copied: "Der Link wurde kopiert.",
+    selected: "Der Link ist markiert: Kopieren Sie ihn mit der Tastatur.", type: "Oder geben Sie dies in der App ein:", expires: "Endet",
+    used: "Dieser Code wurde benutzt: Das Gerät steht jetzt in der Liste.", another: "Neuer Code", open: "Offene Codes",
+    made: "Erzeugt", until: "Bis", actions: "Aktionen", revoke: "Widerrufen",
+  },
+  signUps: {
+    title: "Warten auf Freigabe", user: "Name", device: "Gerät", subjects: "Themen", since: "Seit", actions: "Aktionen",
+    approve: "Freigeben", refuse: "Ablehnen", refuseQuestion: (name) => `${name} ablehnen? Das Gerät muss sich dann neu anmelden.`,
+    nobody: "Niemand wartet.",
   },
 };

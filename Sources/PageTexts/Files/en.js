@@ -250,6 +250,7 @@ export const texts = {
     maxDevices: "Most devices", devicesOf: (name) => `Devices of ${name}`, device: "Device", platform: "Platform", tags: "Tags",
     endTokens: "Sign out everywhere", tokensEnded: (name) => `${name} is signed out everywhere.`,
     endRegistrations: "End the registrations of all devices, too: they get no pushes until they register again",
+    pair: "Pair a phone",
   },
   password: {
     change: "Change the password", hint: "You stay signed in here. Other browsers and your devices have to sign in again.",
@@ -259,8 +260,22 @@ export const texts = {
   account: {
     sessions: "Where you are signed in", browser: "Browser", begun: "Since", used: "Last used", actions: "Actions",
     end: "Sign out there", thisOne: "This browser", nobody: "You are signed in nowhere.",
-    devices: "Your devices", device: "Device", platform: "Platform", registered: "Registered", program: "Program", lastContact: "Last contact", deviceEnded: "Gets no pushes since",
+    devices: "Your devices", device: "Device", platform: "Platform", registered: "Registered", program: "Program", lastContact: "Last contact", deviceEnded: "Stopped receiving on",
     endDevice: "End", endQuestion: (name) => `End ${name}? It gets no pushes until it registers again.`, noDevices: "No device is registered.",
     language: "Language", ofBrowser: "The browser’s language",
+    addDevice: "Add a device",
+  },
+  pairing: {
+    title: "Add a device", titleOf: (name) => `Pair a phone for ${name}`,
+    qrCode: "QR code of the link", scan: "Point the phone’s camera at the code, and open the link.",
+    link: "Or send this link, which works once", copy: "Copy the link", copied: "The link was copied.",
+    selected: "The link is selected: copy it with the keyboard.", type: "Or type this in the app:", expires: "Ends",
+    used: "This code was used: the device is listed now.", another: "Make another code", open: "Open codes",
+    made: "Made", until: "Until", actions: "Actions", revoke: "Revoke",
+  },
+  signUps: {
+    title: "Waiting for approval", user: "Name", device: "Device", subjects: "Subjects", since: "Since", actions: "Actions",
+    approve: "Approve", refuse: "Refuse", refuseQuestion: (name) => `Refuse ${name}? The device has to sign up again.`,
+    nobody: "Nobody waits.",
   },
 };

@@ -38,6 +38,7 @@ extension EngineTables {
       guard let user else { return false }
       if hash != nil {
         try transaction.endCredentials(of: user, endingRegistrations: endingRegistrations)
+        try transaction.endSignUp(of: user)
       }
       if role == .device { try transaction.holdScheduled(of: user, at: now) }
       transaction.effects.add(.credentialsEnded(user))

@@ -120,7 +120,8 @@ extension Queryable {
 }
 
 extension Changing {
-  fileprivate func putRegistration(
+  /// Inserts or replaces a registration (``Accounts/putRegistration(_:user:_:)``).
+  func putRegistration(
     _ id: String, user: UserID, _ change: RegistrationChange, at now: Date
   ) throws -> RegistrationResult {
     let known = try first(
@@ -320,9 +321,12 @@ extension EngineTables {
 
 extension Queryable {
   fileprivate func devices(matching clauses: [TagClause]) throws -> AudienceDevices {
-    try clauses.reduce(into: AudienceDevices()) { devices, clause in
+    let devices = try clauses.reduce(into: AudienceDevices()) { devices, clause in
       devices = devices.union(try self.devices(matching: clause))
     }
+    // Who waits for approval belongs to no audience, not even to that of everybody.
+    let waiting = Set(try column("SELECT user_id FROM sign_up WHERE waiting = 1", as: UserID.self))
+    return waiting.isEmpty ? devices : devices.ofUsers { !waiting.contains($0) }
   }
 
   /// The number of devices with a tag, up to as many as tell which tag is rare.

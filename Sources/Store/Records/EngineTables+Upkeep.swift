@@ -222,6 +222,30 @@ extension EngineTables {
     }
   }
 
+  func removeExpiredPairings(before time: Date) async throws {
+    try await removeAll(
+      "DELETE FROM pairing WHERE id IN (SELECT id FROM pairing WHERE expires < $1 LIMIT \(Self.batch))",
+      time)
+  }
+
+  func removeAbandonedSignUps() async throws {
+    let now = now()
+    while true {
+      let count = try await removeSome { transaction in
+        let names = try transaction.column(
+          """
+          SELECT name FROM users JOIN sign_up ON sign_up.user_id = users.id
+          WHERE NOT EXISTS (SELECT 1 FROM registration WHERE registration.user_id = users.id)
+            AND NOT EXISTS (SELECT 1 FROM pairing WHERE pairing.user_id = users.id)
+          LIMIT 100
+          """, as: String.self)
+        for name in names { _ = try transaction.removeUser(named: name, at: now) }
+        return names.count
+      }
+      if count == 0 { return }
+    }
+  }
+
   /// Repeats a statement, a commit each, until it changes nothing; returns the rows it changed.
   ///
   /// Only one node at a time does such work; the others find nothing to do.

@@ -27,6 +27,7 @@ extension EngineTables {
         as: UserID.self)
       guard let user else { return false }
       try transaction.endCredentials(of: user, endingRegistrations: endingRegistrations)
+      try transaction.endSignUp(of: user)
       return true
     }
   }
@@ -173,7 +174,7 @@ extension Changing {
     effects.add(.credentialsEnded(user))
   }
 
-  /// Ends a user's sessions, the tokens of the user's devices and, if asked to, the registrations.
+  /// Ends a user's sessions and pairings, the tokens of the user's devices and, if asked to, the registrations.
   func endCredentials(of user: UserID, endingRegistrations: Bool) throws {
     try run(
       """
@@ -181,6 +182,7 @@ extension Changing {
       WHERE registration IN (SELECT id FROM registration WHERE user_id = $1)
       """, user)
     try run("DELETE FROM session WHERE user_id = $1", user)
+    try run("UPDATE pairing SET ended = 1 WHERE user_id = $1", user)
     if endingRegistrations { try run("DELETE FROM registration WHERE user_id = $1", user) }
     effects.add(.credentialsEnded(user))
   }

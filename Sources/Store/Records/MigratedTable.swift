@@ -34,6 +34,9 @@ struct MigratedTable: Sendable {
     MigratedTable("user_attribute", key: "user_id", "name", columns: "user_id name value"),
     MigratedTable("session", key: "id", columns: "id hash user_id created used user_agent"),
     MigratedTable(
+      "pairing", key: "id", columns: "id user_id hash short_hash created expires ended"),
+    MigratedTable("sign_up", key: "user_id", columns: "user_id subjects created waiting"),
+    MigratedTable(
       "registration", key: "id",
       columns: "id user_id platform handle updated keys lane name created credential user_agent "
         + "contact ended ended_by language time_zone"),
@@ -111,7 +114,7 @@ struct MigratedTable: Sendable {
 
   /// The tables in PostgreSQL whose next number follows from the largest so far.
   static let numbered = [
-    "users", "session", "interaction", "push", "job", "audience_part", "link_key",
+    "users", "session", "pairing", "interaction", "push", "job", "audience_part", "link_key",
   ]
 }
 

@@ -10,6 +10,17 @@ extension StoreError {
         + "to raise the number")
   }
 
+  /// A user has as many open pairings as it may have.
+  static let tooManyPairings = StoreError(
+    .conflict,
+    "\(UserQuota.pairings) codes to pair a device are open, and this user may have no more: revoke one, or wait "
+      + "until one expires")
+
+  /// As many wait for approval as may.
+  static let tooManySignUps = StoreError(
+    .exhausted, "\(UserQuota.waitingSignUps) people wait for approval already; try again later",
+    retryAfter: 3600)
+
   /// A user's devices have as many Web Push services as they may have.
   static let tooManyServices = StoreError(
     .conflict,

@@ -5,8 +5,8 @@ import FoundationEssentials
 ///
 /// Values go in and come out; SQL, connections and transactions stay behind it. A change returns when it
 /// would survive `kill -9` and a power cut, and throws a `StoreError` if nothing was changed.
-protocol Tables: Accounts, Sessions, Notifications, Interactions, SentNotifications, AssetCatalogue,
-  Outbox, Events, Administration, Upkeep
+protocol Tables: Accounts, Sessions, Pairings, SignUps, Notifications, Interactions, SentNotifications,
+  AssetCatalogue, Outbox, Events, Administration, Upkeep
 {
   /// Receipts that are to be written.
   var pendingReceipts: PendingReceipts { get }
@@ -45,6 +45,10 @@ protocol Upkeep: Sendable {
   func removeExpiredNotifications(withdrawnBefore time: Date) async throws -> Int
   /// Removes sessions that have ended.
   func removeEndedSessions() async throws
+  /// Removes pairings that expired before `time`.
+  func removeExpiredPairings(before time: Date) async throws
+  /// Removes users who have added themselves and have no device any more: nobody can be one of them again.
+  func removeAbandonedSignUps() async throws
   /// Removes registrations that ended before `time`, and the oldest ended ones of users who have too many of them.
   func removeEndedRegistrations(before time: Date) async throws
   /// Removes push events, settled jobs and idempotency keys from before `time`.

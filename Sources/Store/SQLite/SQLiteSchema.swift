@@ -223,6 +223,23 @@ enum SQLiteSchema {
     ALTER TABLE notification ADD COLUMN focus TEXT;
     ALTER TABLE notification ADD COLUMN asset_alt INTEGER;
     """,
+    """
+    -- Codes by which a device of a user gets a token: once, until they expire.
+    CREATE TABLE pairing(
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      user_id INTEGER NOT NULL REFERENCES users ON DELETE CASCADE, hash TEXT NOT NULL UNIQUE,
+      short_hash TEXT, created INTEGER NOT NULL, expires INTEGER NOT NULL,
+      ended INTEGER NOT NULL DEFAULT 0
+    ) STRICT;
+    CREATE INDEX pairing_of_user ON pairing(user_id);
+    CREATE INDEX pairing_by_short_hash ON pairing(short_hash) WHERE short_hash IS NOT NULL;
+    -- Users who have added themselves, with the subjects that they wanted; some wait for approval.
+    CREATE TABLE sign_up(
+      user_id INTEGER NOT NULL PRIMARY KEY REFERENCES users ON DELETE CASCADE, subjects TEXT NOT NULL,
+      created INTEGER NOT NULL, waiting INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX sign_up_waiting ON sign_up(user_id) WHERE waiting = 1;
+    """,
   ]
 
   /// The tables of ``version``.
@@ -249,6 +266,22 @@ enum SQLiteSchema {
     ) STRICT;
     CREATE INDEX session_of_user ON session(user_id, id);
     CREATE INDEX session_by_age ON session(created);
+
+    -- Codes by which a device of a user gets a token, once; ended: used, or revoked.
+    CREATE TABLE pairing(
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      user_id INTEGER NOT NULL REFERENCES users ON DELETE CASCADE, hash TEXT NOT NULL UNIQUE,
+      short_hash TEXT, created INTEGER NOT NULL, expires INTEGER NOT NULL,
+      ended INTEGER NOT NULL DEFAULT 0
+    ) STRICT;
+    CREATE INDEX pairing_of_user ON pairing(user_id);
+    CREATE INDEX pairing_by_short_hash ON pairing(short_hash) WHERE short_hash IS NOT NULL;
+    -- Users who have added themselves, with the subjects that they wanted; some wait for approval.
+    CREATE TABLE sign_up(
+      user_id INTEGER NOT NULL PRIMARY KEY REFERENCES users ON DELETE CASCADE, subjects TEXT NOT NULL,
+      created INTEGER NOT NULL, waiting INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX sign_up_waiting ON sign_up(user_id) WHERE waiting = 1;
 
     -- Those that a service has ended are kept for a while.
     CREATE TABLE registration(

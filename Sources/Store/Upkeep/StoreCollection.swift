@@ -50,7 +50,9 @@ extension Store {
   package func collect(_ retention: Retention) async throws -> CollectionReport {
     var report = CollectionReport()
     try await tables.removeEndedSessions()
+    try await tables.removeExpiredPairings(before: now() - Pairing.endedAge)
     try await tables.removeEndedRegistrations(before: now() - RefusalRule.endedAge)
+    try await tables.removeAbandonedSignUps()
     report.notifications = try await tables.removeExpiredNotifications(
       withdrawnBefore: now().addingTimeInterval(-retention.historyAge))
     try await tables.removeHistory(before: now().addingTimeInterval(-retention.historyAge))

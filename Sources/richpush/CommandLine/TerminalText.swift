@@ -1,3 +1,4 @@
+import Origin
 import Primitives
 import RichPushAPI
 
@@ -20,6 +21,30 @@ struct TerminalText: ExpressibleByStringInterpolation {
 
   /// A JSON text.
   init(json text: String) { self.init(printed: text.printableJSON) }
+
+  /// A QR code with its quiet zone, two rows of modules in a line.
+  ///
+  /// Black on white by colours that no theme changes, so that phones read it from dark terminals too.
+  init(_ code: QRCode) {
+    let zone = QRCode.quietZone
+    let range = -zone..<code.width + zone
+    func isDark(_ row: Int, _ column: Int) -> Bool {
+      code.rows.indices.contains(row) && code.rows.indices.contains(column) && code.rows[row][column]
+    }
+    let lines = stride(from: range.lowerBound, to: range.upperBound, by: 2).map { row in
+      let characters = range.map { column in
+        switch (isDark(row, column), isDark(row + 1, column)) {
+        case (true, true): "\u{2588}"
+        case (true, false): "\u{2580}"
+        case (false, true): "\u{2584}"
+        case (false, false): " "
+        }
+      }
+      // Of the 256 colours, which themes leave as they are: 16 is black, 231 is white.
+      return "\u{1B}[38;5;16;48;5;231m\(characters.joined())\u{1B}[0m"
+    }
+    self.init(printed: lines.joined(separator: "\n"))
+  }
 
   static func + (first: Self, second: Self) -> Self { Self(printed: first.text + second.text) }
 

@@ -16,23 +16,34 @@ enum UserCommand: Command {
       richpush user list
       richpush user devices alice         the devices, without their push tokens
       richpush user devices alice --end phone-1
+      richpush user pair alice            a QR code for alice's phone, instead of a password
+      richpush user pairings alice        the codes that are open
+      richpush user pairings alice --end 3
+      richpush user waiting               who has signed up and waits for approval
+      richpush user approve guest-k7m     gives one of them the wanted subjects
       richpush user remove alice
 
     The password is prompted for, or read from standard input: one line, at least 8 characters. A
     role is device (its own notifications), publisher (can notify others and manage assets) or
     admin. A user can register 64 devices, or as many as --max-devices names. A new password ends
     the user's sessions and the devices' tokens; with --end-registrations also the registrations,
-    so that no device gets pushes until it registers again. What a removed publisher has scheduled
+    so that no device gets pushes until it registers again. A code to pair a device can be used
+    once, within 15 minutes; it is printed as a link, and as eight characters to type. The link
+    begins with --public-url, or that of the running server, or where that listens. What a removed publisher has scheduled
     is held for an admin. When the command ends, a running server has applied the change. Root acts
     as the owner of the folder --data. add makes a new store if that folder is absent or empty.
     """
   static let options: [Option] = [
     .data, .database, .value("role", "ROLE", "device, publisher or admin", default: "device"),
     .value("max-devices", "NUMBER", "add, quota: how many devices can be registered"),
-    .value("end", "REGISTRATION", "devices: end this registration"),
+    .value("end", "ID", "devices: end this registration; pairings: revoke this code"),
+    .value("public-url", "URL", "pair: the server's address for phones"),
+    .flag("json", "devices, pair, pairings, waiting: print one JSON object per line"),
     .flag("end-registrations", "password: end the registrations of all devices, too"),
   ]
-  static let operands = ["add|password|quota|list|devices|remove", "[NAME]"]
+  static let operands = [
+    "add|password|quota|list|devices|pair|pairings|waiting|approve|remove", "[NAME]",
+  ]
 
   static func run(_ arguments: Arguments) async throws {
     // Opened after the arguments are checked.
@@ -41,6 +52,7 @@ enum UserCommand: Command {
         data: arguments.dataFolder(), database: arguments.database(), creates: creates)
     }
     let maxDevices = try arguments.maxDevices()
+    let report = Report(isJSON: arguments.flag("json"))
     switch (arguments.operands[0], arguments.subject) {
     case ("add", let name?):
       let role = try arguments.required("role")
@@ -69,11 +81,25 @@ enum UserCommand: Command {
       for user in try await users(false).users() { Terminal.print("\(user.name)\t\(user.role)") }
     case ("devices", let name?):
       guard let registration = arguments.string("end") else {
-        return Report(isJSON: false).list(
+        return report.list(
           DeviceList.Device.heads, try await users(false).devices(of: name))
       }
       try await users(false).endRegistration(registration, of: name)
       Terminal.print("ended \(registration) of \(name)")
+      try await arguments.notifyServer()
+    case ("pair", let name?): try await PairingReport(arguments, users(false)).pair(name)
+    case ("pairings", let name?):
+      guard let pairing = arguments.string("end") else {
+        return report.list(
+          PairingList.Pairing.heads, try await users(false).pairings(of: name))
+      }
+      try await users(false).endPairing(pairing, of: name)
+      Terminal.print("revoked \(pairing) of \(name)")
+    case ("waiting", nil):
+      report.list(SignUpPage.SignUp.heads, try await users(false).signUps())
+    case ("approve", let name?):
+      try await users(false).approve(name)
+      Terminal.print("\(name) gets the wanted subjects")
       try await arguments.notifyServer()
     case ("remove", let name?):
       try await users(false).removeUser(name)
@@ -81,7 +107,8 @@ enum UserCommand: Command {
       try await arguments.notifyServer()
     default:
       throw CommandLineError.usage(
-        "usage: user list, user add NAME, or user password, quota, devices or remove NAME")
+        "usage: user list, user waiting, user add NAME, or user password, quota, devices, pair, pairings, approve or "
+          + "remove NAME")
     }
   }
 }

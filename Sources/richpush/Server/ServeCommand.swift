@@ -42,6 +42,9 @@ enum ServeCommand: Command {
     .value(
       "push-contact", "ADDRESS", "webpush: where push services reach you, mailto: or https:"),
     .list("push-allow", "HOST:PORT", "webpush: a push service whose address need not be public"),
+    .list("subjects", "TAG=NAME", "what people can choose to get, such as news=News"),
+    .value(
+      "sign-up", "HOW", "people add themselves for --subjects: open, or approval by an admin"),
     .value("public-url", "URL", "this server's address for phones, used in the links of pushes"),
     .list("link-scheme", "SCHEME", "what links in notifications may begin with beside https"),
     .value("access-log", "FILE", "a line of JSON for each response; - is standard output"),
@@ -90,7 +93,6 @@ enum ServeCommand: Command {
     .value(
       "app-icon", "FILE",
       "the app's icon: a square PNG of at least 512 pixels, opaque, its motif in the middle 80 %"),
-    .list("subjects", "TAG=NAME", "tags that recipients can choose in the app: news=News"),
     .flag("push-page", "has no effect: the app has taken the place of the page /push/"),
     .flag("demo", "any user name works, with the same word as password"),
     .value("default-type", "TYPE", "the rich type of the tutorial's empty POST", default: "img"),
@@ -173,6 +175,7 @@ enum ServeCommand: Command {
     configuration.objectCacheBytes = (try arguments.integer("objects-cache") ?? 0) << 20
     configuration.isDemo = arguments.flag("demo")
     configuration.hasConsole = !arguments.flag("no-console")
+    configuration.signUp = try arguments.choice("sign-up")
     configuration.publishAs = arguments.string("publish-as")
     configuration.settle = Double(try arguments.integer("settle", in: 0...60) ?? 2)
     configuration.standard.richType = try arguments.required("default-type")
@@ -186,6 +189,7 @@ enum ServeCommand: Command {
         arguments.string("objects"), environment: arguments.environment)
       configuration.user = try arguments.string("user").map(ServerUser.init)
       try arguments.string("public-url").map { try configuration.usePublicURL($0) }
+      try configuration.offer(arguments.list("subjects"))
       try configuration.allowMetrics(arguments.list("metrics-allow"))
       configuration.app = try app(arguments)
       try configuration.check()
@@ -203,7 +207,6 @@ enum ServeCommand: Command {
     app.name = try arguments.required("app-name")
     app.colour = try arguments.required("app-colour")
     try arguments.string("app-icon").map { try app.useIcon(at: $0) }
-    try app.offer(arguments.list("subjects"))
     return arguments.flag("no-app") ? nil : app
   }
 
