@@ -32,9 +32,7 @@ def rounded(picture):
 
 
 def save(picture, name):
-    # 128 colours are enough for this drawing, and a fifth of the bytes.
-    method = Image.Quantize.FASTOCTREE if picture.mode == "RGBA" else Image.Quantize.MEDIANCUT
-    picture.quantize(128, method=method, dither=Image.Dither.FLOYDSTEINBERG if picture.mode == "RGB" else Image.Dither.NONE).save(FILES / name, optimize=True)
+    picture.save(FILES / name, optimize=True)
     print(name, (FILES / name).stat().st_size)
 
 

@@ -1,6 +1,6 @@
 // The buttons of a notification: links, answers for the publisher, and fields for a reply.
 import { attempt, h, icon } from "./dom.js";
-import { app as words } from "./texts.js";
+import { app as words } from "./app-texts.js";
 
 /** The row of buttons, or null if there is none. A button that would only close the notification has nothing to close here. */
 export function answers(context, { id, actions = [] }, used) {

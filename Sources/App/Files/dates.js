@@ -1,5 +1,5 @@
 // Times as one says them, in the language of the words.
-import { language } from "./texts.js";
+import { language } from "./app-texts.js";
 
 const dayOf = (date) => new Date(date.getFullYear(), date.getMonth(), date.getDate());
 const capital = (text) => text.replace(/^./u, (letter) => letter.toLocaleUpperCase(language));
@@ -18,6 +18,9 @@ export const dayKey = (date) => dayOf(date).getTime();
 export const clock = (date) => date.toLocaleTimeString(language, { timeStyle: "short" });
 
 export const whole = (date) => date.toLocaleString(language, { dateStyle: "full", timeStyle: "short" });
+
+/** The time of today, or the day with it. */
+export const moment = (date) => (dayKey(date) === dayKey(new Date()) ? clock(date) : date.toLocaleString(language, { dateStyle: "medium", timeStyle: "short" }));
 
 /** "3 minutes ago", "yesterday", or the day. */
 export function ago(date) {

@@ -2,7 +2,7 @@
 import { ago } from "./dates.js";
 import { attempt, dialog, fill, h, say, svgElement } from "./dom.js";
 import { platform } from "./platform.js";
-import { app as words } from "./texts.js";
+import { app as words } from "./app-texts.js";
 
 /** The list: this device, and the others with when they were last heard of. */
 export function deviceList({ own, others }) {

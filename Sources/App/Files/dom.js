@@ -52,7 +52,7 @@ const paths = {
 
 /** A drawn symbol, which says nothing to a screen reader. */
 export function icon(name) {
-  const svg = svgElement("svg", { viewBox: "0 0 24 24", "aria-hidden": "true", class: `icon ${name}` });
+  const svg = svgElement("svg", { viewBox: "0 0 24 24", "aria-hidden": "true", class: `icon icon-${name}` });
   svg.append(svgElement("path", { d: paths[name] }));
   return svg;
 }

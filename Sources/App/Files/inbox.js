@@ -1,8 +1,9 @@
 // The inbox: notifications, newest first, under a heading for each day; live, searched, filtered, and kept for offline.
-import { ago, day } from "./dates.js";
+import "./offline.js";
+import { day, moment } from "./dates.js";
 import { attempt, fill, h, icon, say } from "./dom.js";
 import { Item } from "./item.js";
-import { app as words } from "./texts.js";
+import { app as words } from "./app-texts.js";
 
 const pageSize = 30;
 /** As many are kept offline (offline.js), so their media is kept, too. */
@@ -46,7 +47,10 @@ export class Inbox {
     return this.#isWhole && [...this.#items.keys()].slice(0, mostKept).includes(id);
   }
 
-  get #isWhole() { return !Object.values(this.#filter).some(Boolean); }
+  /** Whether the last answer did not come. */
+  get isAway() { return this.#failures > 0; }
+
+  get #isWhole() { return !Object.values(this.#filter).some((value) => value || value === 0); }
 
   /** Shows what a filter lets through: {subject, unread, search} or {id}. */
   async open(filter) {
@@ -175,9 +179,10 @@ export class Inbox {
     const name = this.#context.subjectName(subject);
     this.title.textContent = search ? words.inbox.found(search) : id !== undefined ? words.inbox.one : unread ? words.inbox.unread : name ?? words.inbox.title;
     this.back.hidden = id === undefined && !search;
-    this.count.textContent = this.unread ? words.inbox.count(this.unread) : "";
+    this.count.textContent = this.unread && id === undefined && !search && !subject ? words.inbox.count(this.unread) : "";
     this.readAll.hidden = !this.unread || id !== undefined || Boolean(search || subject);
     this.more.hidden = !this.#next;
+    this.banner.hidden = !this.#isWhole || id !== undefined;
     if (this.#items.size) fill(this.note, !this.#next && this.#items.size > 5 && id === undefined && h("p", { class: "quiet end" }, words.inbox.end));
     else if (!this.#failures) {
       fill(this.note, h("div", { class: "empty" }, icon(search ? "search" : "inbox"),
@@ -214,7 +219,7 @@ export class Inbox {
     this.retry = setTimeout(() => { if (this.#next && this.#items.size && navigator.onLine) this.refresh().then(() => this.loadMore()); else this.refresh(); }, seconds * 1000);
     this.away.hidden = false;
     this.away.lastChild.textContent = !isAway ? problem.message
-      : this.#items.size ? words.inbox.away(kept ? ago(kept.saved) : null, navigator.onLine) : words.inbox.awayWithNothing(navigator.onLine);
+      : this.#items.size ? words.inbox.away(kept ? moment(new Date(kept.saved)) : null, navigator.onLine) : words.inbox.awayWithNothing(navigator.onLine);
     if (!this.#items.size) fill(this.note);
   }
 
@@ -228,6 +233,7 @@ export class Inbox {
     this.#describe();
     try {
       await this.#context.client.markRead(item.id);
+      Offline.change(this.#context.device, (one) => (one.id === item.id ? { ...one, read: true } : one), this.unread);
       this.#context.tellOthers({ type: "read", id: item.id });
     } catch (problem) {
       if (problem.status === 401) return this.#context.signedOut("ended");
@@ -246,6 +252,7 @@ export class Inbox {
     for (const item of this.#items.values()) { item.notification.read = true; item.showRead(); }
     this.#setUnread(unread);
     this.#describe();
+    Offline.change(this.#context.device, (one) => ({ ...one, read: true }), unread);
     say(words.inbox.readAllDone);
     this.title.focus({ preventScroll: true });
     this.#context.tellOthers({ type: "read" });
@@ -271,6 +278,7 @@ export class Inbox {
     };
     try {
       await this.#context.client.hide(id);
+      Offline.change(this.#context.device, (one) => (one.id === id ? null : one), this.unread);
       this.#context.tellOthers({ type: "changed" });
       const undo = () => this.#context.client.unhide(id)
         .then(() => { restore(); this.#context.tellOthers({ type: "changed" }); }).catch(this.#context.failed);

@@ -1,7 +1,7 @@
 // How this browser puts the app on its screen: with a button where it has one, in words where it has none.
 import { h, icon } from "./dom.js";
 import { platform } from "./platform.js";
-import { app as words } from "./texts.js";
+import { app as words } from "./app-texts.js";
 
 let offered;
 addEventListener("beforeinstallprompt", (event) => {

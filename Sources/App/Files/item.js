@@ -3,7 +3,7 @@ import { answers } from "./answers.js";
 import { clock, dayKey, whole } from "./dates.js";
 import { h, icon } from "./dom.js";
 import { linkCard, MediaView } from "./media.js";
-import { app as words } from "./texts.js";
+import { app as words } from "./app-texts.js";
 
 /** How many characters a text has at most that is not folded. */
 const longText = 420;
@@ -35,9 +35,11 @@ export class Item {
     this.media = MediaView.of(this.context, notification, used);
     const { id, title, subtitle, message, language, link } = notification;
     const said = { lang: language, dir: "auto" };
+    // What one looks at is seen first, the rest is read first.
+    const isAbove = this.media !== null && ["image", "video"].includes(this.media.kind);
     this.mark = h("button", { type: "button", class: "mark", title: words.item.markRead, "aria-label": words.item.markRead, on: { click: (event) => { event.stopPropagation(); used(); } } });
     this.element.replaceChildren(h("article", { "aria-label": title || message.slice(0, 80) || words.item.untitled },
-      ...(this.media ? [this.media.element] : []),
+      isAbove ? this.media.element : null,
       h("div", { class: "body" },
         h("div", { class: "meta" },
           this.mark,
@@ -46,6 +48,7 @@ export class Item {
         title ? h("h3", said, title) : null,
         subtitle ? h("p", { ...said, class: "subtitle" }, subtitle) : null,
         message ? this.#text(message, said, used) : null,
+        this.media && !isAbove ? this.media.element : null,
         link ? linkCard({ url: link }, () => { used(); this.context.client.report(id, { event: "opened" }).catch(() => {}); }) : null,
         answers(this.context, notification, used))));
     // Whoever touches a notification has seen it.

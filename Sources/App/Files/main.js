@@ -1,8 +1,7 @@
 // Starts the app when the words in the user's language are there.
 import "./client.js";
 import "./device.js";
-import "./offline.js";
 
 // One after the other: earlier Safari runs what imports the words before they are loaded, if several files do (WebKit bug 242740).
-await import("./texts.js");
+await import("./app-texts.js");
 await import("./start.js");

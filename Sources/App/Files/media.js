@@ -4,7 +4,7 @@
 // notifications do not hold a thousand pictures.
 import { dialog, h, icon } from "./dom.js";
 import { pictureWidth, reducedMotion } from "./platform.js";
-import { app as words } from "./texts.js";
+import { app as words } from "./app-texts.js";
 import { thumbHashCanvas } from "./thumb-hash.js";
 
 /** What media shows, in words; empty if the texts beside it have to do. */
@@ -25,9 +25,9 @@ export class MediaView {
     this.#context = context;
     this.#notification = notification;
     this.used = used;
-    const { width, height, contentType = "", thumbHash } = notification.details ?? {};
+    const { width, height, contentType = "", thumbHash, transparent } = notification.details ?? {};
     this.kind = contentType.split(/[/;]/)[0];
-    this.element = h("div", { class: "media", data: { kind: this.kind || "other" } });
+    this.element = h("div", { class: transparent ? "media transparent" : "media", data: { kind: this.kind || "other" } });
     if (!["image", "video"].includes(this.kind)) return;
     // A very tall picture is shown whole in a frame that fits on the screen, and none is enlarged.
     const [across, down] = [Number(width) || 16, Number(height) || 9];

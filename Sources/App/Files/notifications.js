@@ -1,6 +1,6 @@
 // Pushes on this device: whether they are on, what stands in their way, and turning them on and off.
 import { hasPush, needsHomeScreen } from "./platform.js";
-import { language } from "./texts.js";
+import { language } from "./app-texts.js";
 
 /** What can be said of the device with every registration of a subscription. */
 const facts = () => ({ language, timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone });

@@ -12,7 +12,7 @@
   const then = (request, act) => { request.onsuccess = () => act(request.result); };
 
   /** Begins a change by the device, after what another one has left is removed. `act` gets the store and {key: [bytes, id]}. */
-  const change = ({ id }, act) => work("readwrite", (store) => {
+  const begin = ({ id }, act) => work("readwrite", (store) => {
     then(store.get("owner"), (owner) => {
       if (owner !== id) {
         store.clear();
@@ -57,18 +57,23 @@
     },
 
     /** Keeps the newest page of the inbox. */
-    saveInbox: (device, page) => change(device, (store, sizes) => then(store.get("inbox"), (kept) => {
+    saveInbox: (device, page) => begin(device, (store, sizes) => then(store.get("inbox"), (kept) => {
       const notifications = Offline.merged(kept?.notifications ?? [], page).slice(0, most);
       store.put({ notifications, unread: page.unread, saved: Date.now() }, "inbox");
       shrink(store, sizes, notifications.at(-1)?.id ?? Infinity);
       store.put(sizes, "sizes");
     })).catch(() => {}),
 
+    /** Changes each kept notification by a function, which gives null for one that goes. */
+    change: (device, act, unread) => begin(device, (store) => then(store.get("inbox"), (kept) => {
+      if (kept) store.put({ ...kept, notifications: kept.notifications.map(act).filter(Boolean), unread }, "inbox");
+    })).catch(() => {}),
+
     /** {notifications, unread, saved}, or undefined. */
     inbox: (device) => read(device, "inbox").catch(() => undefined),
 
     /** Keeps what a notification shows; `facts` tell whether it is still the same later. */
-    saveMedia: (device, id, variant, facts, width, blob) => blob.size > mostBytes / 5 ? Promise.resolve() : change(device, (store, sizes) => {
+    saveMedia: (device, id, variant, facts, width, blob) => blob.size > mostBytes / 5 ? Promise.resolve() : begin(device, (store, sizes) => {
       store.put({ blob, width, facts: JSON.stringify(facts ?? null) }, keyOf(id, variant));
       sizes[keyOf(id, variant)] = [blob.size, id];
       shrink(store, sizes, -1);

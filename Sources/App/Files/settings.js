@@ -4,7 +4,7 @@ import { addDevice, deviceList } from "./devices.js";
 import { installCard } from "./install.js";
 import * as notifications from "./notifications.js";
 import { platform } from "./platform.js";
-import { chosen, app as words, languages } from "./texts.js";
+import { chosen, app as words, languages } from "./app-texts.js";
 
 /** The screen; it fills itself. */
 export function settings(context) {

@@ -1,13 +1,11 @@
-// What is shown: the welcome until a device is set up, and then the inbox and the settings, by the address.
+// What is shown: the welcome until a device is set up, and then the inbox and the settings, by the address. Each is loaded when it is.
 import { show as showColour } from "./colour.js";
 import { fill, h, icon, say } from "./dom.js";
-import { Inbox } from "./inbox.js";
 import { installCard } from "./install.js";
 import * as notifications from "./notifications.js";
 import { hearOthers, signOut, tellOthers } from "./sign-out.js";
 import { needsHomeScreen, pictureWidth, platform } from "./platform.js";
-import { app as words } from "./texts.js";
-import { welcome } from "./welcome.js";
+import { app as words } from "./app-texts.js";
 
 const server = Device.server();
 const guest = new RichPush({ server });
@@ -70,10 +68,12 @@ function frame(...content) {
     content, main, h("div", { id: "said", class: "said", role: "status" }));
 }
 
-function showWelcome(options) {
+async function showWelcome(options) {
+  const { welcome } = await import("./welcome.js");
   frame();
   document.body.className = "apart";
   fill(main, welcome(context, options));
+  scrollTo(0, 0);
   main.querySelector("h1").focus({ preventScroll: true });
 }
 
@@ -128,7 +128,7 @@ function place() {
 
 /** Shows what the address names. */
 async function show() {
-  if (!context.device) return;
+  if (!context.device || !inbox) return;
   const { settings: isSettings, action, ...filter } = place();
   const hash = location.hash.slice(1);
   document.body.className = isSettings ? "in-settings" : filter.search !== undefined ? "searching" : "";
@@ -157,8 +157,10 @@ async function show() {
 async function begin(device) {
   Object.assign(context, { device, client: Device.client(device) });
   Device.saveWords(words.worker);
-  inbox = new Inbox(context);
   frame(header());
+  const { Inbox } = await import("./inbox.js");
+  if (context.device?.id !== device.id) return;
+  inbox = new Inbox(context);
   const shown = show();
   listen();
   await shown;
@@ -166,6 +168,8 @@ async function begin(device) {
 }
 
 async function seeToPushes() {
+  // Firefox would ask the user.
+  if (platform.browser !== "Firefox") navigator.storage?.persist?.().catch(() => {});
   await banners();
   await notifications.keepOn(context);
   if (context.device) await banners();
@@ -205,7 +209,7 @@ function listen() {
   let isFirst = true;
   context.client.stream({
     signal: stream.signal, onPush: refresh,
-    onOpen: () => { if (!isFirst) refresh(); isFirst = false; },
+    onOpen: () => { if (!isFirst || inbox?.isAway) refresh(); isFirst = false; },
     onLost: refresh,
   }).catch((problem) => { if (problem.status === 401) context.signedOut("ended"); });
 }
@@ -213,6 +217,8 @@ function listen() {
 addEventListener("hashchange", () => {
   const code = codeInAddress();
   if (code) return showWelcome({ code });
+  // From a link for another user, back to who is signed in.
+  if (context.device && !inbox) return begin(context.device);
   if (context.device && !document.querySelector(".side")) frame(header());
   show().then(() => { if (place().settings || place().id === undefined) main.querySelector("h1")?.focus({ preventScroll: true }); });
 });
@@ -280,7 +286,6 @@ async function start() {
   else showWelcome();
   // Also before anybody is signed in, so that the app can be installed and opens without a network.
   if (isSecureContext) notifications.worker().catch(() => {});
-  navigator.storage?.persist?.().catch(() => {});
 }
 
 start();

@@ -3,7 +3,7 @@ import { attempt, dialog, fill, h } from "./dom.js";
 import { ago } from "./dates.js";
 import { installSteps } from "./install.js";
 import { deviceName, needsHomeScreen, platform } from "./platform.js";
-import { app as words, language } from "./texts.js";
+import { app as words, language } from "./app-texts.js";
 
 const facts = () => ({ name: deviceName, language, timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone });
 
@@ -15,12 +15,16 @@ export function welcome(context, { code, reason } = {}) {
   const ways = code ? [byLink(context, code, failed)] : [];
   // On an iPhone what Safari keeps is not the app's: there, everything but the link is for the app.
   if (!code || !needsHomeScreen) {
-    const others = [app.signUp && bySubjects(context, failed), byCode(context, failed), byPassword(context, failed)].filter(Boolean);
+    const known = [byCode(context, failed), byPassword(context, failed)];
+    // In a demonstration everybody has a password.
+    if (app.demo) known.reverse();
+    const others = [app.signUp && bySubjects(context, failed), ...known].filter(Boolean);
+    if (!code) others[0].querySelector("button").classList.add("main");
     ways.push(code ? h("details", { class: "others" }, h("summary", {}, words.welcome.others), others) : others);
   }
   return h("div", { class: "welcome" },
     h("img", { class: "logo", src: "icon-192.png", alt: "", width: 72, height: 72 }),
-    h("h1", { tabIndex: -1 }, reason ? words.welcome.again : words.welcome.title(app.name)),
+    h("h1", { tabIndex: -1 }, reason === "ended" ? words.welcome.again : words.welcome.title(app.name)),
     h("p", { class: "lead" }, reason ? words.welcome.reasons[reason] ?? reason : words.welcome.lead),
     app.demo && !code && h("p", { class: "hint" }, words.welcome.demo),
     problem, ways,

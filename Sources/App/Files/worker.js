@@ -7,8 +7,10 @@ importScripts("client.js", "device.js", "offline.js");
 const shell = "shell-__VERSION__";
 const files = ["./", "app.css", "client.js", "device.js", "offline.js", "main.js", "start.js", "inbox.js", "item.js", "media.js", "answers.js", "settings.js",
   "devices.js", "welcome.js", "notifications.js", "sign-out.js", "platform.js", "install.js", "colour.js", "dates.js", "dom.js",
-  "thumb-hash.js", "texts.js", "en.js", "de.js", "icon-192.png"];
-const scope = self.registration.scope;
+  "thumb-hash.js", "languages.js", "app-texts.js", "app-en.js", "app-de.js", "icon-192.png"];
+// Browsers that have the page /push/ of earlier versions get this worker there. It leads to the app, which takes over from it.
+const scope = new URL("../app/", self.registration.scope).href;
+const isApp = self.registration.scope === scope;
 const addresses = new Set(files.map((file) => new URL(file, scope).href));
 
 self.addEventListener("install", (event) => event.waitUntil(install()));
@@ -20,13 +22,13 @@ self.addEventListener("notificationclose", (event) => event.waitUntil(tell(event
 self.addEventListener("pushsubscriptionchange", (event) => event.waitUntil(renew()));
 
 async function install() {
-  const cache = await caches.open(shell);
-  await cache.addAll(files.map((file) => new Request(new URL(file, scope), { cache: "no-cache" })));
+  if (isApp) await (await caches.open(shell)).addAll([...addresses].map((address) => new Request(address, { cache: "no-cache" })));
   await self.skipWaiting();
 }
 
 async function activate() {
-  for (const name of await caches.keys()) if (name.startsWith("shell-") && name !== shell) await caches.delete(name);
+  // Of another build, or of the page /push/.
+  for (const name of await caches.keys()) if (isApp ? name.startsWith("shell-") && name !== shell : !name.startsWith("shell-")) await caches.delete(name);
   await self.clients.claim();
 }
 
@@ -34,7 +36,7 @@ async function activate() {
 function answer(event) {
   const { request } = event;
   const address = new URL(request.url);
-  if (request.method !== "GET" || address.origin !== self.location.origin) return;
+  if (!isApp || request.method !== "GET" || address.origin !== self.location.origin) return;
   const isPage = request.mode === "navigate" && address.origin + address.pathname === scope;
   if (!isPage && !addresses.has(request.url)) return;
   event.respondWith(caches.open(shell)

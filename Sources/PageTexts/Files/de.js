@@ -1,4 +1,4 @@
-// The words of the console and of the app in German: what en.js has, by the same names.
+// The words of the console in German. To translate them, translate this file and name it in languages.js and texts.js.
 
 export const language = "de";
 const number = new Intl.NumberFormat(language).format;

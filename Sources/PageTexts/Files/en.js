@@ -1,4 +1,4 @@
-// The words of the console and of the app in English. To translate them, translate this file and name it in texts.js.
+// The words of the console in English. To translate them, translate this file and name it in languages.js and texts.js.
 
 /** The language of numbers and times. */
 export const language = "en-GB";
