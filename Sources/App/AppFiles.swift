@@ -26,6 +26,7 @@ package enum AppFiles {
     "notifications.js": PackageResources.notifications_js,
     "offline.js": PackageResources.offline_js,
     "platform.js": PackageResources.platform_js,
+    "push-card.js": PackageResources.push_card_js,
     "richpush-worker.js": PackageResources.richpush_worker_js,
     "settings.js": PackageResources.settings_js,
     "sign-out.js": PackageResources.sign_out_js,

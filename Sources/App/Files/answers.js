@@ -1,5 +1,5 @@
 // The buttons of a notification: links, answers for the publisher, and fields for a reply.
-import { attempt, h, icon } from "./dom.js";
+import { attempt, h, icon, say } from "./dom.js";
 import { app as words } from "./app-texts.js";
 
 /** The row of buttons, or null if there is none. A button that would only close the notification has nothing to close here. */
@@ -29,14 +29,14 @@ const safeLink = (link) => /^[a-z][a-z0-9+.-]*:/i.test(link) && !/^(javascript|d
 function sent(button) {
   button.classList.add("done");
   button.prepend(icon("check"));
-  button.append(h("span", { class: "hidden", role: "status" }, words.answers.sent));
+  say(words.answers.sent, { seconds: 2 });
 }
 
 /** A button that opens a field; the notification's button leads there, too, by the address `#reply/7/answer`. */
 function reply(id, { action, label, input }, report, used) {
   const field = h("input", { required: true, maxLength: 1024, placeholder: input, "aria-label": input, dir: "auto", autocomplete: "off", enterKeyHint: "send" });
   const send = h("button", { class: "main" }, words.answers.send);
-  const said = h("p", { class: "quiet", role: "status" });
+  const said = h("p", { class: "quiet" });
   const form = h("form", { class: "reply", hidden: true }, field, send, said);
   const button = h("button", { type: "button", dir: "auto", "aria-expanded": "false", on: { click: () => show(form.hidden) } }, label);
   const show = (isShown) => {
@@ -50,12 +50,13 @@ function reply(id, { action, label, input }, report, used) {
     const text = field.value.trim();
     if (!text) return;
     // The same key if the same text is sent once more, because the answer to the first request was lost.
-    if (tried?.text !== text) tried = { text, key: crypto.randomUUID() };
+    if (tried?.text !== text) tried = { text, key: RichPush.key() };
     attempt(send, async () => {
       await report({ event: "reply", ...tried });
       tried = undefined;
       field.value = "";
       said.textContent = words.answers.replied(text);
+      say(words.answers.sent, { seconds: 2 });
       used();
     });
   });

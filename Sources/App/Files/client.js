@@ -128,7 +128,7 @@
      * Tries again for a few seconds while the server is away. A reply without a `key` gets one, so that it arrives once.
      */
     async report(id, interaction) {
-      const body = interaction.event === "reply" ? { key: crypto.randomUUID(), ...interaction } : interaction;
+      const body = interaction.event === "reply" ? { key: RichPush.key(), ...interaction } : interaction;
       for (const seconds of [1, 4, 0]) {
         try {
           return await this.send("POST", `notifications/${id}/interactions`, { body });
@@ -137,6 +137,11 @@
           await pause(seconds);
         }
       }
+    }
+
+    /** A name for a reply, which no other has. */
+    static key() {
+      return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
     }
 
     // Devices.

@@ -43,7 +43,7 @@ export function addDevice(context) {
 
 function showCode(view, client, { id, link, shortCode, qrCode, expires }) {
   const until = new Date(expires);
-  const left = h("p", { class: "quiet", role: "timer" });
+  const left = h("p", { class: "quiet" });
   const count = () => {
     const seconds = Math.max(0, Math.round((until - Date.now()) / 1000));
     left.textContent = seconds ? words.devices.left(Math.ceil(seconds / 60)) : words.devices.over;

@@ -3,6 +3,7 @@ import "./offline.js";
 import { day, moment } from "./dates.js";
 import { attempt, fill, h, icon, say } from "./dom.js";
 import { Item } from "./item.js";
+import { keepMedia } from "./media.js";
 import { app as words } from "./app-texts.js";
 
 const pageSize = 30;
@@ -68,6 +69,18 @@ export class Inbox {
     await this.refresh();
   }
 
+  /** Fetches the newest 50 with their pictures for when there is no network, one after the other, while nothing else is to be done. */
+  async keep() {
+    const { client, device } = this.#context;
+    if (navigator.connection?.saveData) return;
+    const page = await client.inbox({ limit: mostKept });
+    await Offline.saveInbox(device, page);
+    for (const notification of page.notifications) {
+      if (this.#context.device !== device || document.visibilityState !== "visible") return;
+      await keepMedia(this.#context, notification, device.pictureWidth);
+    }
+  }
+
   /** Fetches the newest page, and shows what is new in it; what is shown and plays stays. */
   async refresh() {
     const turn = this.#turn;
@@ -119,8 +132,11 @@ export class Inbox {
     const shown = new Set(notifications.map(({ id }) => id));
     const last = next ? notifications.at(-1)?.id ?? Infinity : -1;
     let added = 0;
+    // More have come than fit on the page: what is below them is fetched again, when it is scrolled to.
+    const hasGap = next && this.#items.size && !notifications.some(({ id }) => this.#items.has(id));
+    if (hasGap) this.#next = next;
     for (const [id, item] of this.#items) {
-      if (id < last || shown.has(id)) continue;
+      if ((id < last && !hasGap) || shown.has(id)) continue;
       this.#drop(item);
       this.#items.delete(id);
     }

@@ -7,6 +7,17 @@ import { pictureWidth, reducedMotion } from "./platform.js";
 import { app as words } from "./app-texts.js";
 import { thumbHashCanvas } from "./thumb-hash.js";
 
+/** Fetches what a notification would show first, for when there is no network; a picture or a poster. */
+export async function keepMedia({ client, device }, { id, details = {} }, width) {
+  const kind = details.contentType?.split("/")[0];
+  if (kind !== "image" && kind !== "video") return;
+  const [variant, options] = kind === "video" ? ["poster", { view: "poster", width }] : ["", { profile: "web", width }];
+  const least = kind === "video" ? Math.min(width, 640) : details.animated ? 0 : width;
+  if (await Offline.media(device, id, variant, details, least)) return;
+  const blob = await (await client.media(id, details.animated ? { profile: "web" } : options)).blob();
+  await Offline.saveMedia(device, id, variant, details, least, blob);
+}
+
 /** What media shows, in words; empty if the texts beside it have to do. */
 const described = ({ alt }) => alt ?? "";
 
@@ -42,7 +53,8 @@ export class MediaView {
     if (isNear && !this.#loading) {
       const end = new AbortController();
       this.#loading = end;
-      this.#load(end.signal).catch((problem) => this.#failed(problem, end));
+      // What is only passed by is not fetched.
+      setTimeout(() => { if (!end.signal.aborted) this.#load(end.signal).catch((problem) => this.#failed(problem, end)); }, 100);
     } else if (!isNear && this.#loading) {
       const player = this.element.querySelector("audio, video");
       if (player && !player.paused) return;
@@ -89,14 +101,16 @@ export class MediaView {
     return blob;
   }
 
-  #address(blob) {
+  /** The address of a blob, until the media is let go; never afterwards. */
+  #address(blob, signal) {
+    if (signal.aborted) throw new Error("It is let go already.");
     const address = URL.createObjectURL(blob);
     this.#blobs.push(address);
     return address;
   }
 
-  async #picture(blob) {
-    const picture = h("img", { alt: described(this.#notification), src: this.#address(blob), decoding: "async" });
+  async #picture(blob, signal) {
+    const picture = h("img", { alt: described(this.#notification), src: this.#address(blob, signal), decoding: "async" });
     await picture.decode().catch(() => {});
     return picture;
   }
@@ -109,7 +123,7 @@ export class MediaView {
   async #film(signal) {
     const width = this.#wide();
     const play = h("button", { type: "button", class: "play", "aria-label": words.media.play(described(this.#notification)), on: { click: () => this.#play(play) } }, icon("play"));
-    const poster = await this.#blob("poster", { view: "poster", width }, Math.min(width, 640), signal).then((blob) => this.#picture(blob)).catch((problem) => {
+    const poster = await this.#blob("poster", { view: "poster", width }, Math.min(width, 640), signal).then((blob) => this.#picture(blob, signal)).catch((problem) => {
       if (problem.status === 401 || signal.aborted) throw problem;
       return null;
     });
@@ -144,22 +158,22 @@ export class MediaView {
     const options = width && !moves ? { profile: "web", width } : { profile: "web" };
     const blob = await this.#blob("", options, moves ? 0 : width, signal);
     const [family, kind] = blob.type.split(/[/;]/);
-    if (family === "image" && kind !== "svg+xml") return this.#enlargeable(await this.#picture(blob));
+    if (family === "image" && kind !== "svg+xml") return this.#enlargeable(await this.#picture(blob, signal));
     if (family === "audio" || family === "video") {
-      return h(family, { controls: true, preload: "metadata", playsInline: true, src: this.#address(blob),
+      return h(family, { controls: true, preload: "metadata", playsInline: true, src: this.#address(blob, signal),
         "aria-label": described(this.#notification) || words.media.sound, on: { play: this.used } });
     }
-    if (kind === "json") return linkCard(JSON.parse(await blob.text()), this.used) ?? this.#file(blob, richType);
+    if (kind === "json") return linkCard(JSON.parse(await blob.text()), this.used) ?? this.#file(blob, richType, signal);
     if (family === "text" && kind === "plain") {
       const text = (await blob.text()).slice(0, 4000);
       return /^https?:\/\/\S+$/.test(text.trim()) ? linkCard({ url: text.trim() }, this.used) : h("p", { class: "text", dir: "auto" }, text);
     }
-    return this.#file(blob, richType);
+    return this.#file(blob, richType, signal);
   }
 
   /** What only another program can show. */
-  #file(blob, richType) {
-    return h("a", { class: "card", href: this.#address(blob), download: richType, on: { click: this.used } },
+  #file(blob, richType, signal) {
+    return h("a", { class: "card", href: this.#address(blob, signal), download: richType, on: { click: this.used } },
       h("span", { class: "grow" }, words.media.file(richType)), icon("out"));
   }
 

@@ -43,6 +43,8 @@ export async function turnOn(context) {
 /** Subscribes again where pushes are on, because the browser may have replaced the subscription, or /push/ had it. */
 export async function keepOn(context) {
   const old = await earlierWorker();
+  // Nothing reaches it, and nothing is lost with it.
+  if (old && !await old.pushManager?.getSubscription()) await old.unregister();
   const isWanted = context.device.pushes === "on" || (context.device.pushes === undefined && await old?.pushManager.getSubscription());
   if (isWanted && hasPush && Notification.permission === "granted") await subscribe(context, old).catch(() => {});
 }

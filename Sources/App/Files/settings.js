@@ -2,8 +2,7 @@
 import { attempt, dialog, fill, h, icon, say } from "./dom.js";
 import { addDevice, deviceList } from "./devices.js";
 import { installCard } from "./install.js";
-import * as notifications from "./notifications.js";
-import { platform } from "./platform.js";
+import { pushCard } from "./push-card.js";
 import { chosen, app as words, languages } from "./app-texts.js";
 
 /** The screen; it fills itself. */
@@ -29,7 +28,7 @@ async function show(context, place) {
   const own = list.devices.find(({ registration }) => registration === context.device.id) ?? list.devices[0];
   fill(place,
     problem && h("p", { class: "away" }, icon("offline"), h("span", {}, words.settings.away)),
-    await pushes(context, () => show(context, place)),
+    await pushCard(context, () => show(context, place)),
     own && thisDevice(context, own),
     own && context.app.subjects.length > 0 && subjects(context, own),
     own && quietHours(context, own),
@@ -54,17 +53,6 @@ async function save(context, element, changes, undo) {
   } finally {
     element.removeAttribute("aria-busy");
   }
-}
-
-/** What is to be said about pushes here, with the button that goes with it. */
-async function pushes(context, again) {
-  const { name, reason } = await notifications.state(context);
-  const { title, text, button } = words.pushes[name];
-  const act = ["on"].includes(name) ? notifications.turnOff : notifications.turnOn;
-  const press = button && h("button", { type: "button", class: name === "on" ? "" : "main", on: { click: () => attempt(press, () => act(context)).then(again) } }, button);
-  return h("section", { class: "panel pushes", data: { state: name } },
-    h("h2", {}, icon("bell"), title),
-    h("p", { class: "quiet" }, typeof text === "function" ? text(platform, reason) : text), press);
 }
 
 function thisDevice(context, own) {

@@ -4,6 +4,7 @@ import { fill, h, icon, say } from "./dom.js";
 import { installCard } from "./install.js";
 import * as notifications from "./notifications.js";
 import { hearOthers, signOut, tellOthers } from "./sign-out.js";
+import { pushCard } from "./push-card.js";
 import { needsHomeScreen, pictureWidth, platform } from "./platform.js";
 import { app as words } from "./app-texts.js";
 
@@ -87,7 +88,12 @@ function header() {
   const search = () => {
     clearTimeout(timer);
     const wanted = field.value.trim();
-    if (wanted !== (place().search ?? "")) location.hash = wanted ? `#search/${encodeURIComponent(wanted)}` : "";
+    if (wanted === (place().search ?? "")) return;
+    const hash = wanted ? `#search/${encodeURIComponent(wanted)}` : "#";
+    // What is typed on is no further step to go back.
+    if (place().search === undefined || !wanted) return void (location.hash = hash);
+    history.replaceState(null, "", hash);
+    show();
   };
   form.addEventListener("submit", (event) => { event.preventDefault(); search(); field.blur(); });
   field.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(search, 350); });
@@ -172,27 +178,28 @@ async function seeToPushes() {
   if (platform.browser !== "Firefox") navigator.storage?.persist?.().catch(() => {});
   await banners();
   await notifications.keepOn(context);
+  if (context.device?.waiting) await seeWhetherApproved().catch(() => {});
   if (context.device) await banners();
+  if (inbox && context.device) setTimeout(() => inbox?.keep().catch(() => {}), 2000);
+}
+
+/** Who has signed up has subjects as soon as somebody has approved it. */
+async function seeWhetherApproved() {
+  const { devices } = await context.client.devices();
+  const isApproved = devices.some(({ tags }) => context.app.subjects.some(({ tag }) => tags.includes(tag)));
+  if (isApproved) await context.setDevice({ waiting: undefined });
 }
 
 /** What should be known above the inbox: one thing at a time. */
 async function banners() {
   if (!inbox) return;
-  const { name, reason } = await notifications.state(context);
+  const { name } = await notifications.state(context);
   const hidden = JSON.parse(localStorage.getItem("hints") ?? "[]");
   const hide = (key) => () => { localStorage.setItem("hints", JSON.stringify([...hidden, key])); banners(); };
-  const { title, text, button } = words.pushes[name];
   const isToBeSaid = ["ask", "taken", "unreachable", "refused"].includes(name) && !hidden.includes(name);
-  const press = button && h("button", { type: "button", class: "main", on: { click: async () => {
-    press.disabled = true;
-    await notifications.turnOn(context).catch((problem) => say(problem.message));
-    banners();
-  } } }, button);
   fill(inbox.banner,
     context.device.waiting && h("section", { class: "card-note" }, icon("check"), h("div", { class: "grow" }, h("h2", {}, words.waiting.title), h("p", {}, words.waiting.text))),
-    isToBeSaid ? h("section", { class: "card-note", data: { state: name } }, icon("bell"),
-      h("div", { class: "grow" }, h("h2", {}, title), h("p", {}, typeof text === "function" ? text(platform, reason) : text)),
-      h("div", { class: "row" }, press, h("button", { type: "button", class: "plain", on: { click: hide(name) } }, words.notNow)))
+    isToBeSaid ? await pushCard(context, banners, hide(name))
       : !hidden.includes("install") && (platform.isPhone || needsHomeScreen) && installCard(hide("install")));
 }
 
@@ -220,7 +227,9 @@ addEventListener("hashchange", () => {
   // From a link for another user, back to who is signed in.
   if (context.device && !inbox) return begin(context.device);
   if (context.device && !document.querySelector(".side")) frame(header());
-  show().then(() => { if (place().settings || place().id === undefined) main.querySelector("h1")?.focus({ preventScroll: true }); });
+  show().then(() => {
+    if (place().id === undefined && document.activeElement?.id !== "search") main.querySelector("h1")?.focus({ preventScroll: true });
+  });
 });
 addEventListener("install-changed", () => banners());
 addEventListener("online", () => inbox?.element.isConnected && inbox.refresh());

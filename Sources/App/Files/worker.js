@@ -6,7 +6,7 @@ importScripts("client.js", "device.js", "offline.js");
 // The server puts a hash of the app's files here, so that another build is another worker with another cache.
 const shell = "shell-__VERSION__";
 const files = ["./", "app.css", "client.js", "device.js", "offline.js", "main.js", "start.js", "inbox.js", "item.js", "media.js", "answers.js", "settings.js",
-  "devices.js", "welcome.js", "notifications.js", "sign-out.js", "platform.js", "install.js", "colour.js", "dates.js", "dom.js",
+  "devices.js", "welcome.js", "notifications.js", "push-card.js", "sign-out.js", "platform.js", "install.js", "colour.js", "dates.js", "dom.js",
   "thumb-hash.js", "languages.js", "app-texts.js", "app-en.js", "app-de.js", "icon-192.png"];
 // Browsers that have the page /push/ of earlier versions get this worker there. It leads to the app, which takes over from it.
 const scope = new URL("../app/", self.registration.scope).href;
@@ -57,8 +57,8 @@ async function show(data) {
   const tag = push.tag ?? (push.richId === undefined ? undefined : `rich-${push.richId}`);
   const options = { tag, renotify: tag !== undefined, data: { ...push, registration: device?.id }, lang: push.lang, dir: "auto",
     ...((push.sound === "none" || device?.sound === false) && { silent: true }) };
-  // A browser cannot tell whether the screen is locked.
-  const isPrivate = ["private", "secret"].includes(push.lockScreen);
+  // A browser cannot tell whether the screen is locked. After signing out, what still comes is for somebody who has gone.
+  const isPrivate = !device || ["private", "secret"].includes(push.lockScreen);
   const lines = isPrivate ? [] : [push.richTitle, push.richSubtitle, push.richMessage].filter((text) => text?.trim());
   if (!isPrivate) {
     options.body = lines.slice(1).join("\n");
