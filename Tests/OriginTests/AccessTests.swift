@@ -57,6 +57,7 @@ import Testing
     "POST /api/notifications/{}/interactions": Expectation(
       .user, 404, by: [.session, .token, .push]),
     "PUT /api/notifications/{}/read": Expectation(.user, 404),
+    "GET /api/app": Expectation(.anybody, 200),
     "GET /api/push/stream": Expectation(.user, 200),
     "GET /api/push/vapid": Expectation(.user, 200),
     "POST /api/register": Expectation(.user, 400, by: .token),

@@ -44,16 +44,6 @@ import Testing
     #expect(try await warnings { $0.assets = "/nowhere" }.contains { $0.contains("/nowhere") })
   }
 
-  @Test func `warns of a page for pushes that nothing sends`() async throws {
-    for (push, isExpected) in [("embedded", true), ("embedded,webpush", false)] {
-      let warnings = try await warnings {
-        ($0.isDemo, $0.hasPushPage) = (true, true)
-        try? $0.usePush(push, environment: [:])
-      }
-      #expect(warnings.contains { $0.contains("--push-page") } == isExpected, "\(warnings)")
-    }
-  }
-
   @Test func `warns of a TLS key and of credentials that every user can read`() async throws {
     let scratch = try Scratch()
     chmod(scratch.path, 0o755)
