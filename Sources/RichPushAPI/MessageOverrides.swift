@@ -167,7 +167,7 @@ extension PayloadRule {
   // MARK: - Web Push
 
   /// The payload for browsers; `notification` has the members of a declarative message, and those that the worker of
-  /// the page `/push/` passes on.
+  /// the app passes on.
   fileprivate static func webPush(countsUnread: Bool) -> PayloadRule {
     object(
       [

@@ -35,7 +35,7 @@ extension PushMessage {
     countsUnread && kind == .alert ? PayloadGap.badge.text : nil
   }
 
-  /// What the browser shows: the same as the worker of the page `/push/`.
+  /// What the browser shows: the same as the worker of the app.
   fileprivate func declared(opening address: String) -> String {
     let quoted = JSONText.quoted
     let lines =

@@ -121,12 +121,13 @@ enum ServeCommand: Command {
     let scheme = configuration.certificate == nil ? "http" : "https"
     let url = "\(scheme)://\(address.text(port: origin.port))"
     let console = configuration.hasConsole ? url + "/console/" : nil
+    let app = configuration.app == nil ? nil : url + "/app/"
     let lines =
       ["richpush: listening on \(url)"]
       + (console.map { ["richpush: the console is at \($0)"] } ?? [])
     // People open the console; programs read the first line.
     for line in Terminal.isInteractive ? lines.reversed() : lines { Terminal.print("\(line)") }
-    if configuration.isDemo { Terminal.print("\(lines: firstSteps(url, console: console))") }
+    if configuration.isDemo { Terminal.print("\(lines: firstSteps(url, console: console, app: app))") }
     supervision.sendReady()
     if let interval = supervision.watchdogInterval {
       origin.onTurns(every: interval / 3) { supervision.sendAlive() }
@@ -220,11 +221,16 @@ enum ServeCommand: Command {
     return EnvironmentSecrets(in: inForce).warning(of: path)
   }
 
-  private static func firstSteps(_ address: String, console: String?) -> String {
+  private static func firstSteps(
+    _ address: String, console: String?, app: String?
+  ) -> String {
     let program = ProcessInfo.processInfo.arguments[0]
     let server = address == "http://127.0.0.1:8080" ? "" : " --server \(address)"
-    let inBrowser = console.map { "In a browser, as admin, admin:     \($0)\n" }
-    return "\n" + (inBrowser ?? "") + """
+    let pages = [
+      console.map { "The console, as admin, admin:      \($0)" },
+      app.map { "The app, as alice, alice:          \($0)" },
+    ].compactMap { $0.map { $0 + "\n" } }.joined()
+    return "\n" + pages + """
       In a second terminal, a phone:     \(program) device --user alice\(server)
       In a third, send it a picture:     curl -u alice:alice -X POST \(address)/api/notifications -d ''
       """
