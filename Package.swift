@@ -177,7 +177,7 @@ let package = Package(
       ],
       exclude: [
         "Console", "Plugins/Attacks", "Plugins/Films", "Plugins/OldKernel", "Plugins/Sounds",
-        "Push/push_page.py",
+        "Push/push_page.py", "Push/subscribe_button.py",
       ],
       swiftSettings: strict),
     .testTarget(name: "ArchitectureTests", swiftSettings: strict),

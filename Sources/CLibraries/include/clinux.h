@@ -1,5 +1,11 @@
 #pragma once
 /* Calls of Linux that Swift's Glibc module does not show; each module adds what it needs. */
+
+#ifdef __swift__
+/* What Swift's Glibc declares as well stays its own: otherwise it belongs to the module that is loaded first. */
+#pragma clang module import SwiftGlibc
+#endif
+
 #include <stdint.h>
 #include <sys/types.h>
 
