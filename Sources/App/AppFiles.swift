@@ -19,6 +19,8 @@ package enum AppFiles {
     "icon-maskable-512.png": PackageResources.icon_maskable_512_png,
     "inbox.js": PackageResources.inbox_js,
     "index.html": PackageResources.index_html,
+    "inside.css": PackageResources.inside_css,
+    "inside.js": PackageResources.inside_js,
     "install.js": PackageResources.install_js,
     "item.js": PackageResources.item_js,
     "main.js": PackageResources.main_js,

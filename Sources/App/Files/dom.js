@@ -63,6 +63,11 @@ export function svgElement(name, attributes) {
   return element;
 }
 
+/** Loads a style sheet beside those of the page, once; resolves when it counts. */
+export const style = (href) => document.querySelector(`link[href="${href}"]`) ? undefined : new Promise((done) => {
+  document.head.append(h("link", { rel: "stylesheet", href, on: { load: done, error: done } }));
+});
+
 /** Says something to a screen reader, and shows it for a moment; `action` is a button, {label, act}. The page has one such place. */
 export function say(text, { action, seconds = 6 } = {}) {
   const toast = document.getElementById("said");

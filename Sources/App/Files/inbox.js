@@ -48,6 +48,13 @@ export class Inbox {
     return this.#isWhole && [...this.#items.keys()].slice(0, mostKept).includes(id);
   }
 
+  /** Ends what goes on by itself, and lets go of everything. */
+  end() {
+    this.#turn += 1;
+    clearTimeout(this.retry);
+    this.#items.forEach((item) => this.#drop(item));
+  }
+
   /** Whether the last answer did not come. */
   get isAway() { return this.#failures > 0; }
 
@@ -232,6 +239,7 @@ export class Inbox {
       this.unread = kept.unread;
     }
     const seconds = problem.retryAfter ?? Math.min(30, 2 ** this.#failures);
+    clearTimeout(this.retry);
     this.retry = setTimeout(() => { if (this.#next && this.#items.size && navigator.onLine) this.refresh().then(() => this.loadMore()); else this.refresh(); }, seconds * 1000);
     this.away.hidden = false;
     this.away.lastChild.textContent = !isAway ? problem.message

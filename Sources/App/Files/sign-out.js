@@ -1,18 +1,12 @@
 // Signing out: nothing of the user stays in this browser.
 import { unsubscribe } from "./notifications.js";
 
-const channel = "BroadcastChannel" in self ? new BroadcastChannel("richpush") : undefined;
-
-/** Tells the other tabs, and hears them. */
-export const tellOthers = (message) => channel?.postMessage(message);
-export const hearOthers = (act) => channel?.addEventListener("message", ({ data }) => act(data));
-
 /**
  * Removes everything of a device from this browser, and its registration from the server; false if the server could not be told.
  *
  * With `isEnded` the server knows already.
  */
-export async function signOut({ client, device, isEnded }) {
+export async function signOut({ client, device, tellOthers, isEnded }) {
   // The order: no push may come for what is about to go, and the worker must find nothing to show.
   await unsubscribe();
   const isTold = isEnded || await client.unregister(device.id).then(() => true, (problem) => problem.status === 401);

@@ -114,7 +114,8 @@ async function withPassword(client, user) {
 function chooseEarlier(devices) {
   const today = new Date().toISOString().slice(0, 10);
   const isSilent = ({ ended, lastContact, userAgent }) => ended || (lastContact ?? "") < today || userAgent === navigator.userAgent;
-  const silent = devices.filter((device) => (device.platform === "webpush" || device.platform === null) && isSilent(device));
+  const silent = devices.filter((device) => (device.platform === "webpush" || device.platform === null) && isSilent(device))
+    .sort((a, b) => (a.updated < b.updated ? 1 : -1));
   if (!silent.length) return undefined;
   return new Promise((done) => {
     const choose = (id) => { view.returnValue = id ?? ""; view.close(id ?? ""); };
