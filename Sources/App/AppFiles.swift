@@ -11,6 +11,7 @@ package enum AppFiles {
     "client.js": PackageResources.client_js,
     "colour.js": PackageResources.colour_js,
     "dates.js": PackageResources.dates_js,
+    "day-list.js": PackageResources.day_list_js,
     "device.js": PackageResources.device_js,
     "devices.js": PackageResources.devices_js,
     "dom.js": PackageResources.dom_js,

@@ -1,6 +1,7 @@
 // The inbox: notifications, newest first, under a heading for each day; live, searched, filtered, and kept for offline.
 import "./offline.js";
-import { day, moment } from "./dates.js";
+import { moment } from "./dates.js";
+import { DayList } from "./day-list.js";
 import { attempt, fill, h, icon, say } from "./dom.js";
 import { Item } from "./item.js";
 import { keepMedia } from "./media.js";
@@ -13,7 +14,6 @@ const mostKept = 50;
 export class Inbox {
   #context;
   #items = new Map();
-  #sections = new Map();
   #filter = {};
   #next = null;
   #turn = 0;
@@ -28,14 +28,14 @@ export class Inbox {
     this.readAll = h("button", { type: "button", class: "plain", on: { click: () => attempt(this.readAll, () => this.markAllRead()) } }, icon("checks"), words.inbox.readAll);
     this.back = h("a", { class: "button plain", href: "#" }, icon("back"), words.inbox.all);
     this.away = h("p", { class: "away", hidden: true }, icon("offline"), h("span"));
-    this.list = h("div", { class: "days" });
+    this.list = new DayList();
     this.note = h("div", { class: "note" });
     this.more = h("div", { class: "more", "aria-hidden": "true" });
     this.fresh = h("button", { type: "button", class: "fresh", hidden: true, on: { click: () => this.#toTop() } }, icon("up"), h("span"));
     this.banner = h("div", { class: "banners" });
     this.element = h("div", { class: "inbox" },
       h("div", { class: "head" }, this.back, h("div", { class: "grow" }, this.title, this.count), this.readAll),
-      this.banner, this.away, this.fresh, this.list, this.note, this.more);
+      this.banner, this.away, this.fresh, this.list.element, this.note, this.more);
     this.nearby = new IntersectionObserver((entries) => {
       for (const { target, isIntersecting } of entries) target.item.near(isIntersecting);
     }, { rootMargin: "1200px 0px" });
@@ -70,7 +70,7 @@ export class Inbox {
     this.#items.clear();
     this.fresh.hidden = true;
     this.#describe();
-    fill(this.list);
+    this.list.show([]);
     fill(this.note, h("div", { class: "loading" }, h("span", { class: "hidden" }, words.loading)));
     scrollTo(0, 0);
     await this.refresh();
@@ -173,27 +173,10 @@ export class Inbox {
     item.media?.release();
   }
 
-  /** Puts the items under their days, moving none that is in its place already, because what is moved stops to play. */
+  /** Puts the items in their order under their days. */
   #arrange() {
     this.#items = new Map([...this.#items].sort(([a], [b]) => b - a));
-    const days = [];
-    for (const item of this.#items.values()) {
-      if (days.at(-1)?.day !== item.day) days.push({ day: item.day, items: [] });
-      days.at(-1).items.push(item);
-    }
-    const used = new Set();
-    place(this.list, days.map(({ day: key, items }) => {
-      // A notification that was scheduled can stand between two of another day.
-      let name = `${key}`;
-      while (used.has(name)) name += "+";
-      used.add(name);
-      let section = this.#sections.get(name);
-      if (!section) this.#sections.set(name, (section = h("section", {}, h("h2", {}), h("ol", { class: "items" }))));
-      section.firstChild.textContent = day(items[0].time);
-      place(section.lastChild, items.map(({ element }) => element));
-      return section;
-    }));
-    for (const name of this.#sections.keys()) if (!used.has(name)) this.#sections.delete(name);
+    this.list.show([...this.#items.values()]);
   }
 
   /** The heading, and what is said where nothing is. */
@@ -333,11 +316,4 @@ export class Inbox {
     scrollTo({ top: 0, behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
     this.title.focus({ preventScroll: true });
   }
-}
-
-/** Makes these the children of an element, in this order, moving only those that are elsewhere. */
-function place(parent, wanted) {
-  const kept = new Set(wanted);
-  for (const child of [...parent.children]) if (!kept.has(child)) child.remove();
-  wanted.forEach((child, index) => { if (parent.children[index] !== child) parent.insertBefore(child, parent.children[index] ?? null); });
 }

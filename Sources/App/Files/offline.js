@@ -73,16 +73,21 @@
     inbox: (device) => read(device, "inbox").catch(() => undefined),
 
     /** Keeps what a notification shows; `facts` tell whether it is still the same later. */
-    saveMedia: (device, id, variant, facts, width, blob) => blob.size > mostBytes / 5 ? Promise.resolve() : begin(device, (store, sizes) => {
-      store.put({ blob, width, facts: JSON.stringify(facts ?? null) }, keyOf(id, variant));
-      sizes[keyOf(id, variant)] = [blob.size, id];
-      shrink(store, sizes, -1);
-    }).catch(() => {}),
+    async saveMedia(device, id, variant, facts, width, blob) {
+      if (blob.size > mostBytes / 5) return;
+      // As bytes: Safari keeps no blobs in private windows.
+      const bytes = await blob.arrayBuffer();
+      await begin(device, (store, sizes) => {
+        store.put({ bytes, type: blob.type, width, facts: JSON.stringify(facts ?? null) }, keyOf(id, variant));
+        sizes[keyOf(id, variant)] = [blob.size, id];
+        shrink(store, sizes, -1);
+      }).catch(() => {});
+    },
 
     /** The kept blob, if it is of this content and at least so wide; or undefined. */
     async media(device, id, variant, facts, width) {
       const kept = await read(device, keyOf(id, variant)).catch(() => undefined);
-      return kept && kept.facts === JSON.stringify(facts ?? null) && kept.width >= width ? kept.blob : undefined;
+      return kept && kept.facts === JSON.stringify(facts ?? null) && kept.width >= width ? new Blob([kept.bytes], { type: kept.type }) : undefined;
     },
   };
 })();
