@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Primitives
+package import Media
 
 /// The recipients' app at `/app/`: what it is called, how it looks, and what it offers.
 package struct AppSettings: Sendable {

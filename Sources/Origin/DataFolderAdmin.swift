@@ -213,9 +213,9 @@ package struct DataFolderAdmin: Sendable {
   package func pair(
     _ name: String, at server: String, addingGuest: Bool
   ) async throws -> IssuedPairing {
-    let user = try await addingGuest ? guest(name) : user(name)
+    let id = try await addingGuest ? guest(name) : user(name)
     guard
-      let pairing = try await IssuedPairing.issue(for: user, named: name, at: server, in: store)
+      let pairing = try await IssuedPairing.issue(for: id, named: name, at: server, in: store)
     else { throw OperatorError("there is no user \(name.quoted)") }
     return pairing
   }
@@ -231,8 +231,8 @@ package struct DataFolderAdmin: Sendable {
   ///
   /// - Throws: `OperatorError` if the user has no such code.
   package func endPairing(_ id: String, of name: String) async throws {
-    let user = try await user(name)
-    guard let id = Int(id), try await store.pairings.endPairing(id, user: user) else {
+    let owner = try await user(name)
+    guard let number = Int(id), try await store.pairings.endPairing(number, user: owner) else {
       throw OperatorError("\(name) has no open code \(id)")
     }
   }

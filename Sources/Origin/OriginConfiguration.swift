@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 import HTTP
-import Media
+package import Media
 import PluginHost
 import Primitives
 import Push
@@ -152,9 +152,8 @@ package struct OriginConfiguration: Sendable {
   package mutating func offer(_ subjects: [String]) throws(OperatorError) {
     guard subjects.count <= 50 else { throw OperatorError("--subjects must be at most 50") }
     for text in subjects {
-      let parts = text.split(separator: "=", maxSplits: 1).map {
-        $0.trimmingCharacters(in: .whitespaces)
-      }
+      let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        .map(String.init)
       guard let first = parts.first, let tag = try? Tag(first), !tag.isReserved else {
         throw OperatorError("--subjects must be tags with names, such as news=News, not \(text)")
       }

@@ -1,6 +1,4 @@
-import CLinux
 import FoundationEssentials
-import Glibc
 import HTTP
 import Primitives
 
@@ -9,7 +7,7 @@ package enum ServerAddress {
   /// The URL of a server that listens at a numeric address: one that listens at all of this machine's has one of them.
   static func url(isSecure: Bool, host: String, port: Int) -> String {
     let isAny = ["0.0.0.0", "::"].contains(host)
-    let host = isAny ? Self.ofThisMachine ?? "127.0.0.1" : host
+    let host = isAny ? IPAddress.ofThisMachine ?? "127.0.0.1" : host
     return "\(isSecure ? "https" : "http")://\(host.contains(":") ? "[\(host)]" : host):\(port)"
   }
 
@@ -27,24 +25,5 @@ package enum ServerAddress {
         "browsers get pushes only over https; over http the phone sees what was sent, but hears of nothing new"
     }
     return nil
-  }
-
-  /// The first address of this machine in a network; IPv4 comes first, since people can read it.
-  private static var ofThisMachine: String? {
-    var first: UnsafeMutablePointer<ifaddrs>?
-    guard getifaddrs(&first) == 0 else { return nil }
-    defer { freeifaddrs(first) }
-    var found: [String] = []
-    var next = first
-    while let entry = next?.pointee {
-      next = entry.ifa_next
-      guard entry.ifa_flags & UInt32(IFF_UP.rawValue) != 0,
-        entry.ifa_flags & UInt32(IFF_LOOPBACK.rawValue) == 0, let address = entry.ifa_addr
-      else { continue }
-      found.append(IPAddress.text(address))
-    }
-    // Link-local ones need the name of an interface.
-    let usable = found.filter { !$0.isEmpty && !$0.hasPrefix("fe80:") }
-    return usable.first { !$0.contains(":") } ?? usable.first
   }
 }

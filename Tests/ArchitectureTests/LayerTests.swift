@@ -61,7 +61,8 @@ import Testing
   ]
   /// The parts of the target `CLibraries`, each a module of its own in its module map.
   private static let cLibraries: Set = [
-    "CGnuTLS", "CCrypt", "CLinux", "CNettle", "CPostgres", "CQRCode", "CSQLite", "CUnistring", "CVersions",
+    "CGnuTLS", "CCrypt", "CLinux", "CNettle", "CPostgres", "CQRCode", "CSQLite", "CUnistring",
+    "CVersions",
   ]
 
   @Test(arguments: modules)

@@ -162,7 +162,9 @@ import Waiting
     ("http://host/app/?pair=gT5xPZ0aJ", "/-"), ("/app/?pair%3DgT5xPZ0aJ", "/-"),
     ("/app/", "/app/"), ("/api/pairings?user=alice", "/api/pairings?user=alice"),
   ])
-  func `no log has a link's signature, or a code to pair a device`(target: String, logged: String) throws {
+  func `no log has a link's signature, or a code to pair a device`(target: String, logged: String)
+    throws
+  {
     #expect(try Request("GET", target).loggedTarget == logged)
   }
 

@@ -38,7 +38,8 @@ import Testing
       #expect(code.qrCode == QRCode(code.link)?.texts)
       #expect(code.expires.timeIntervalSince(code.created) == 900)
       let paired = try await pair(
-        server, code.code, #","name":"Anna's iPhone","language":"de-CH","timeZone":"Europe/Zurich""#)
+        server, code.code, #","name":"Anna's iPhone","language":"de-CH","timeZone":"Europe/Zurich""#
+      )
       #expect(paired.status == 201 && paired.fields["Cache-Control"] == "no-store")
       #expect(paired.json["user"] as? String == "device")
       let token = try #require(paired.json["token"] as? String)
@@ -88,7 +89,9 @@ import Testing
   @Test func `a preview robot that opens the link changes nothing`() async throws {
     try await TestServer.test { server in
       let code = try await make(server)
-      for target in ["/app/", "/app/?pair=\(code.code)", "/api/pair", "/api/pair?code=\(code.code)"] {
+      for target in [
+        "/app/", "/app/?pair=\(code.code)", "/api/pair", "/api/pair?code=\(code.code)",
+      ] {
         for method in ["GET", "HEAD"] { _ = try await server.status(method, target) }
       }
       #expect(try await pair(server, code.code).status == 201)
@@ -154,9 +157,11 @@ import Testing
       #expect(try await server.status("POST", "/api/pairings", as: "publisher", body: body) == 403)
       #expect(try await server.status("GET", "/api/pairings?user=device", as: "publisher") == 403)
       #expect(
-        try await server.status("POST", "/api/pairings", as: "admin", body: #"{"user":"no"}"#) == 404)
+        try await server.status("POST", "/api/pairings", as: "admin", body: #"{"user":"no"}"#)
+          == 404)
       #expect(
-        try await server.status("POST", "/api/pairings", as: "admin", body: #"{"users":"a"}"#) == 400)
+        try await server.status("POST", "/api/pairings", as: "admin", body: #"{"users":"a"}"#)
+          == 400)
       let code = try await make(server, as: "admin", body: body)
       #expect(code.user == "device")
       let all = try await server.execute("GET", "/api/pairings?user=device", as: "admin")
@@ -180,7 +185,8 @@ import Testing
       let answer = try await server.execute(
         "POST", "/api/pairings", as: "device", fields: ["Host": "push.example:8443"],
         isSecure: true)
-      #expect((answer.json["link"] as? String)?.hasPrefix("https://push.example:8443/app/#") == true)
+      #expect(
+        (answer.json["link"] as? String)?.hasPrefix("https://push.example:8443/app/#") == true)
     }
     try await TestServer.test(prepare: { configuration, _ in
       try configuration.usePublicURL("https://push.example/rich/")

@@ -43,7 +43,8 @@ COMMANDS = {
     "people": [("people list --user a", [])],
     "session": [("session list --user a", [])],
     "user": [(f"user {words}", []) for words in (
-        "list", "add alice", "password alice", "devices alice", "quota alice --max-devices 9", "remove alice")],
+        "list", "add alice", "password alice", "devices alice", "quota alice --max-devices 9", "pair alice", "pairings alice",
+        "waiting", "approve alice", "remove alice")],
     "push": [(f"push {words}", []) for words in (
         "list", "check", "replay", "cancel 1", "resume", "restore --lane apns --since 1d",
         "silent --days 9 --end")],

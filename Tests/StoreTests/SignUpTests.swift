@@ -52,8 +52,9 @@ import Testing
   @Test func `with a subscription it can be pushed to at once`() async throws {
     let store = try scratch.open()
     var guest = new("guest-1")
-    guest.change = RegistrationChange(platform: "webpush", handle: "https://push.example/1")
-    (guest.change?.keys, guest.change?.lane) = ("p.a", "webpush:a")
+    var change = RegistrationChange(platform: "webpush", handle: "https://push.example/1")
+    (change.keys, change.lane) = ("p.a", "webpush:a")
+    guest.change = change
     #expect(try await store.signUps.signUp(guest) == .added(endedOf: nil))
     let device = try #require(
       try await store.accounts.registrations(ofUser: id("guest-1", store)).first)

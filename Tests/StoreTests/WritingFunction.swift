@@ -40,7 +40,8 @@ struct WritingFunction: Sendable {
   // MARK: - The table
 
   /// Every function that writes; those that have two outcomes are in it twice.
-  static let all = accounts + sessions + pairings + notifications + outbox + events + assets + upkeep
+  static let all =
+    accounts + sessions + pairings + notifications + outbox + events + assets + upkeep
 
   private static let accounts = [
     Self("addUser", effects: none) {

@@ -1,5 +1,5 @@
 import CLinux
-package import Glibc
+import Glibc
 
 /// Numeric IP addresses as text.
 package enum IPAddress {
@@ -14,21 +14,6 @@ package enum IPAddress {
       case AF_INET6: text(bytes[8..<24])  // sin6_addr of sockaddr_in6
       default: ""
       }
-    }
-  }
-
-  /// The numeric address without its port; empty if it is neither IPv4 nor IPv6.
-  package static func text(_ address: UnsafePointer<sockaddr>) -> String {
-    switch Int32(address.pointee.sa_family) {
-    case AF_INET:
-      address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
-        withUnsafeBytes(of: $0.pointee.sin_addr) { text($0[...]) }
-      }
-    case AF_INET6:
-      address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) {
-        withUnsafeBytes(of: $0.pointee.sin6_addr) { text($0[...]) }
-      }
-    default: ""
     }
   }
 

@@ -15,8 +15,8 @@ struct PageRoutes: Sendable {
       let (hasApp, hasConsole) = (configuration.app != nil, configuration.hasConsole)
       routes.append(
         Route("GET", "/", for: .anybody) { context in
-          let isConsole =
-            hasConsole ? try await !hasApp || sessions.hasSession(context.request) : false
+          var isConsole = hasConsole
+          if hasApp, hasConsole { isConsole = try await sessions.hasSession(context.request) }
           return .empty(
             303,
             fields: ["Location": isConsole ? "console/" : "app/", "Cache-Control": "no-store"])

@@ -1,6 +1,5 @@
 import FoundationEssentials
 import HTTP
-import Media
 import RichPushAPI
 import Store
 
@@ -16,7 +15,7 @@ struct PairingRoutes: Sendable {
     _ = try context.query()
     let wanted =
       context.body.isEmpty ? NewPairing() : try JSONCoding.request(from: context.body)
-    let (user, name) = try await user(wanted.user, context)
+    let (user, name) = try await owner(wanted.user, context)
     let server = publicURL ?? context.request.ownAddress
     guard
       let pairing = try await IssuedPairing.issue(for: user, named: name, at: server, in: store)
@@ -32,7 +31,7 @@ struct PairingRoutes: Sendable {
   /// `GET /api/pairings`: the open codes of the caller or, for admins, of any user.
   func list(_ context: RequestContext) async throws -> Response {
     let query = try context.query("user")
-    let (user, name) = try await user(query["user"], context)
+    let (user, name) = try await owner(query["user"], context)
     return .json(200, try await PairingList.open(of: user, named: name, in: store))
   }
 
@@ -108,7 +107,7 @@ struct PairingRoutes: Sendable {
   }
 
   /// The user whom a request names, or else the caller.
-  private func user(
+  private func owner(
     _ name: String?, _ context: RequestContext
   ) async throws -> (UserID, name: String) {
     guard let name, name != context.caller.name else {
@@ -132,7 +131,7 @@ struct PairingRoutes: Sendable {
     .gone, "This code was used or revoked, or it has expired. Ask for another.")
 }
 
-extension Request {
+extension HTTP.Request {
   /// The address of this server as the client has named it.
   var ownAddress: String { "\(isSecure ? "https" : "http")://\(fields["Host"] ?? "localhost")" }
 }

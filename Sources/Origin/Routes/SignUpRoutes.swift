@@ -1,6 +1,6 @@
+import Delivery
 import FoundationEssentials
 import HTTP
-import Media
 import Primitives
 import Push
 import RichPushAPI
@@ -39,8 +39,9 @@ struct SignUpRoutes: Sendable {
     if let subscription = request.webpush {
       let endpoint = subscription.endpoint
       let (keys, lane) = try registrations.subscription(endpoint, subscription.keys)
-      change = RegistrationChange(platform: "webpush", handle: endpoint)
-      (change?.keys, change?.lane) = (keys, lane)
+      var push = RegistrationChange(platform: "webpush", handle: endpoint)
+      (push.keys, push.lane) = (keys, lane)
+      change = push
     }
     if let wait = limiter.wait(from: context.request.peer) {
       return RequestDispatcher.tooManySignUps(wait: wait)
@@ -70,7 +71,7 @@ struct SignUpRoutes: Sendable {
   func list(_ context: RequestContext) async throws -> Response {
     let query = try context.query("after", "limit")
     let limit = try query.number("limit", 1...500) ?? 100
-    let after = try query.number("after", RequestContext.ids).map(UserID.init)
+    let after = try query.number("after", RequestContext.ids).map { UserID(rawValue: $0) }
     let found = try await store.signUps.signUps(after: after, limit: limit + 1)
     let page = found.prefix(limit)
     return .json(

@@ -27,9 +27,10 @@ enum Terminal {
   static var width: Int? { width(of: STDOUT_FILENO) }
 
   private static func width(of descriptor: Int32) -> Int? {
-    var size = winsize()
-    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
-    return Int(size.ws_col)
+    // `struct winsize`, which belongs to another module from one build to the next: rows, columns, and the same in pixels.
+    var size: (UInt16, columns: UInt16, UInt16, UInt16) = (0, 0, 0, 0)
+    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.columns > 0 else { return nil }
+    return Int(size.columns)
   }
 
   /// Prints a line with the program's name to standard error.

@@ -29,7 +29,8 @@ struct TerminalText: ExpressibleByStringInterpolation {
     let zone = QRCode.quietZone
     let range = -zone..<code.width + zone
     func isDark(_ row: Int, _ column: Int) -> Bool {
-      code.rows.indices.contains(row) && code.rows.indices.contains(column) && code.rows[row][column]
+      code.rows.indices.contains(row) && code.rows.indices.contains(column)
+        && code.rows[row][column]
     }
     let lines = stride(from: range.lowerBound, to: range.upperBound, by: 2).map { row in
       let characters = range.map { column in

@@ -29,9 +29,10 @@ enum UserCommand: Command {
     the user's sessions and the devices' tokens; with --end-registrations also the registrations,
     so that no device gets pushes until it registers again. A code to pair a device can be used
     once, within 15 minutes; it is printed as a link, and as eight characters to type. The link
-    begins with --public-url, or that of the running server, or where that listens. What a removed publisher has scheduled
-    is held for an admin. When the command ends, a running server has applied the change. Root acts
-    as the owner of the folder --data. add makes a new store if that folder is absent or empty.
+    begins with --public-url, or that of the running server, or where that listens. What a removed
+    publisher has scheduled is held for an admin. When the command ends, a running server has
+    applied the change. Root acts as the owner of the folder --data. add makes a new store if that
+    folder is absent or empty.
     """
   static let options: [Option] = [
     .data, .database, .value("role", "ROLE", "device, publisher or admin", default: "device"),

@@ -8,7 +8,7 @@ func startNginx(_ site: String, in scratch: Scratch) throws -> Child {
   let configuration = """
     daemon off; pid \(folder)/pid; error_log \(folder)/errors; worker_processes 1;
     events {}
-    http { access_log off; \(paths)
+    http { access_log \(folder)/access; \(paths)
     \(site) }
     """
   let file = try scratch.drop(Array(configuration.utf8), as: "nginx.conf")

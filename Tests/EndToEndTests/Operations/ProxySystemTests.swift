@@ -49,6 +49,25 @@ import Waiting
 }
 
 extension ProxySystemTests {
+  @Test func `no log of the documented nginx has a code that pairs a phone, not even an error's`()
+    async throws
+  {
+    var running: Proxy?
+    try await RunningServer.lend { server in
+      let proxy = try await Proxy(for: server)
+      _ = try await proxy.curl("/app/?pair=SECRET-1")
+      _ = try await proxy.curl("/app/manifest.webmanifest?pair=SECRET-2")
+      running = proxy
+    }
+    // The server has ended.
+    let proxy = try #require(running)
+    #expect(try await proxy.curl("/app/?pair=SECRET-3").hasPrefix("HTTP/2 502 "))
+    #expect(try await proxy.curl("/healthz").hasPrefix("HTTP/2 502 "))
+    await proxy.stop()
+    let logged = proxy.logged()
+    #expect(logged.contains("/healthz") && !logged.contains("SECRET"), "\(logged)")
+  }
+
   @Test func `a restart behind nginx loses no request if systemd keeps the socket`() async throws {
     let supervisor = ServiceNotificationTests.supervisor(sockets: 1)
     try await RunningServer.lend(through: supervisor) { server in
@@ -112,6 +131,7 @@ private final class Proxy: Sendable {
       .replacing("/etc/ssl/push.example.pem", with: authority.folder + "/leaf.pem")
       .replacing("/etc/ssl/push.example.key", with: authority.folder + "/leaf.key")
       .replacing("/var/cache/nginx/richpush", with: folder + "/cache")
+      .replacing("/var/log/nginx/error.log", with: folder + "/errors")
     child = try startNginx(site, in: scratch)
     try await eventually("nginx listens: \(child.errors)") {
       try await curl("/healthz").hasPrefix("HTTP/2 200 ")
@@ -128,6 +148,13 @@ private final class Proxy: Sendable {
     // From another address than the proxy's, which the server trusts.
     ["-s", "-k", "-i", "--http2", "--interface", "127.0.0.2", "https://127.0.0.1:\(port)\(target)"]
       + more
+  }
+
+  /// What nginx has logged: requests and errors.
+  func logged() -> String {
+    ["access", "errors"].map { name in
+      (try? String(contentsOf: scratch.folder.appending(path: name), encoding: .utf8)) ?? ""
+    }.joined()
   }
 
   func stop() async {

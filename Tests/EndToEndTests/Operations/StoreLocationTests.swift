@@ -28,7 +28,9 @@ import Testing
   /// Every command that opens a store, without saying which.
   private static let commands = [
     ["user", "add", "alice"], ["user", "password", "alice"], ["user", "list"],
-    ["user", "devices", "alice"], ["user", "remove", "alice"], ["key", "list"], ["key", "rotate"],
+    ["user", "devices", "alice"], ["user", "pair", "alice"], ["user", "pairings", "alice"],
+    ["user", "waiting"], ["user", "approve", "alice"], ["user", "remove", "alice"],
+    ["key", "list"], ["key", "rotate"],
     ["key", "remove", "1"],
     ["key", "vapid"], ["store", "check"], ["store", "check", "--repair"],
     ["store", "backup", "copy"], ["push", "list"], ["push", "replay"], ["push", "cancel", "1"],
