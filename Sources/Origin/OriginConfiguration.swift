@@ -146,12 +146,13 @@ package struct OriginConfiguration: Sendable {
     publicURL = address
   }
 
-  /// Offers subjects, each written `tag=Name`.
+  /// Offers subjects, each written `tag=Name`, with a comma between two in one text.
   ///
   /// - Throws: `OperatorError` for an invalid one.
   package mutating func offer(_ subjects: [String]) throws(OperatorError) {
-    guard subjects.count <= 50 else { throw OperatorError("--subjects must be at most 50") }
-    for text in subjects {
+    let all = subjects.flatMap { $0.split(separator: ",") }
+    guard all.count <= 50 else { throw OperatorError("--subjects must be at most 50") }
+    for text in all {
       let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         .map(String.init)
       guard let first = parts.first, let tag = try? Tag(first), !tag.isReserved else {
