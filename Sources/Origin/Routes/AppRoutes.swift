@@ -18,6 +18,9 @@ struct AppRoutes: Sendable {
     "worker.js", "client.js", "device.js", "offline.js",
   ]
 
+  /// The scripts that pages of other sites load.
+  private static let sharedFiles: Set<String> = ["client.js", "subscribe.js"]
+
   private let settings: AppSettings
   private let files: EmbeddedFiles
   private let description: Response
@@ -61,8 +64,11 @@ struct AppRoutes: Sendable {
         try files.response(for: "index.html", to: $0.request)
       },
       Route("GET", "/app/{}", for: .anybody) {
-        $0.parameters[0] == "manifest.webmanifest"
-          ? try manifest($0) : try files.response(for: $0.parameters[0], to: $0.request)
+        let name = $0.parameters[0]
+        if name == "manifest.webmanifest" { return try manifest($0) }
+        var response = try files.response(for: name, to: $0.request)
+        if Self.sharedFiles.contains(name) { response.fields.allowCrossOriginEmbedding() }
+        return response
       },
       Route("GET", "/push", for: .anybody) { _ in .empty(308, fields: ["Location": "app/"]) },
       Route("GET", "/push/", for: .anybody) { _ in .empty(308, fields: ["Location": "../app/"]) },

@@ -248,6 +248,7 @@ export const texts = {
     refused: "Gesperrte Anmeldungen", address: "Adresse", failures: "Fehlversuche", until: "Gesperrt bis", noneRefused: "Keine Anmeldung ist gesperrt.",
     maxDevices: "Höchstzahl der Geräte", devicesOf: (name) => `Geräte von ${name}`, device: "Gerät", platform: "Plattform", tags: "Schlagwörter",
     endTokens: "Überall abmelden", tokensEnded: (name) => `${name} ist überall abgemeldet.`,
+    pair: "Gerät hinzufügen",
     endRegistrations: "Auch alle Geräte abmelden: Sie bekommen keine Benachrichtigungen, bis sie sich neu anmelden",
   },
   password: {
