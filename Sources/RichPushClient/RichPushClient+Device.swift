@@ -1,9 +1,9 @@
 public import RichPushAPI
 
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+  import FoundationEssentials
 #else
-  public import Foundation
+  import Foundation
 #endif
 
 /// Requests of a device.
@@ -50,7 +50,7 @@ extension RichPushClient {
   }
 
   /// Tells the server where this device gets its pushes, for a device that was added by a code
-  /// (``pair(with:at:name:)``), or whose push token has changed.
+  /// (``use(code:name:)``), or whose push token has changed.
   ///
   /// ```swift
   /// try await client.register("phone-1", handle: deviceToken)
@@ -64,27 +64,6 @@ extension RichPushClient {
     ]
     registration["Language"] = languages.first
     try await send(request("PUT", ["api", "register", id], json: registration))
-  }
-
-  /// Adds this device for the user who made the code, once: the code of `richpush user pair`, or the eight characters that it
-  /// prints.
-  ///
-  /// The device has a token, and no pushes until it is registered.
-  ///
-  /// ```swift
-  /// let paired = try await RichPushClient.pair(with: "7KQMWX4P", at: url, name: "Anna’s iPhone")
-  /// let client = RichPushClient(
-  ///   endpoint: url, user: paired.user, device: paired.registration, token: paired.token)
-  /// ```
-  public static func pair(
-    with code: String, at endpoint: URL, name: String? = nil
-  ) async throws -> PairedDevice {
-    var client = RichPushClient(endpoint: endpoint, user: "", device: "", token: "")
-    client.device = nil
-    var use = PairingUse(code: code)
-    (use.name, use.language) = (name, client.languages.first)
-    use.timeZone = TimeZone.current.identifier
-    return try await client.value(client.request("POST", ["api", "pair"], json: use))
   }
 
   /// The device's token, for an app to keep in its keychain and give to

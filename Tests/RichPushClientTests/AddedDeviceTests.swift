@@ -3,34 +3,11 @@ import Testing
 
 @testable import RichPushClient
 
-/// How devices are added by a code, and registered under an ID that they know.
+/// How devices are registered under an ID that they know.
 @Suite(.timeLimit(.minutes(1))) struct AddedDeviceTests {
-  @Test func `a code gives a token without any credentials`() async throws {
-    let server = try StandIn { _, connection in
-      connection.answer(201, [], #"{"registration":"p1","user":"alice","token":"secret"}"#)
-    }
-    let paired = try await RichPushClient.pair(
-      with: "7KQMWX4P", at: server.endpoint, name: "Anna’s iPhone")
-    #expect(paired.user == "alice" && paired.registration == "p1" && paired.token == "secret")
-    let request = try #require(server.requests.last)
-    #expect(request.method == "POST" && request.target == "/api/pair")
-    #expect(request.fields["authorization"] == nil && request.fields["richpush-device"] == nil)
-    let body = try #require(JSONValue(request.body.utf8))
-    #expect(body.code.text == "7KQMWX4P" && body.name.text == "Anna’s iPhone")
-    #expect(body.timeZone.text == TimeZone.current.identifier)
-  }
-
-  @Test func `a used code is refused with the server's sentence`() async throws {
-    let server = try StandIn { _, connection in
-      connection.answer(410, [], #"{"code":"gone","detail":"The code was used."}"#)
-    }
-    let error = await #expect(throws: RichPushError.self) {
-      try await RichPushClient.pair(with: "7KQMWX4P", at: server.endpoint)
-    }
-    #expect(error?.reason == "The code was used." && error?.status == 410)
-  }
-
-  @Test func `its push token follows with the token, and leaves its tags and name`() async throws {
+  @Test func `the push token of a paired device follows with its token, and leaves tags and name`()
+    async throws
+  {
     let server = try StandIn { _, connection in connection.answer(200) }
     let client = RichPushClient(
       endpoint: server.endpoint, user: "alice", device: "p1", token: "secret")

@@ -14,7 +14,8 @@ public struct SavedDevice: Codable, Equatable, Sendable {
 
   /// Uses a code. The inbox can be read from then on; pushes come once there is a push token.
   public static func pair(_ link: PairingLink, name: String) async throws -> SavedDevice {
-    let paired = try await RichPushClient.pair(with: link.code, at: link.server, name: name)
+    let anybody = RichPushClient(endpoint: link.server, user: "", password: "")
+    let paired = try await anybody.use(code: link.code, name: name)
     return SavedDevice(
       server: link.server, user: paired.user, id: paired.registration, token: paired.token)
   }
