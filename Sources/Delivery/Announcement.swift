@@ -125,6 +125,7 @@ package struct Announcement: Sendable {
     let collapseID = draft.collapseID(from: new.sender)
     for index in new.pushes.indices {
       new.pushes[index].collapseID = collapseID
+      new.pushes[index].isUrgent = draft.isUrgent
       new.pushes[index].media = PushServices.service(ofLane: new.pushes[index].lane)
         .flatMap { media?.description(for: $0) }
     }

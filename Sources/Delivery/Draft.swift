@@ -199,6 +199,9 @@ package struct Draft: Sendable {
   /// Whether the push sets the app's icon to the unread count.
   var badge: Bool { new.badge ?? false }
 
+  /// Whether its pushes do not wait for the end of a device's quiet hours.
+  var isUrgent: Bool { new.message.importance == .urgent }
+
   /// The form and the badge, as stored.
   var storedForm: String { form.rawValue + (badge ? " badge" : "") }
 

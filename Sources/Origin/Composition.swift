@@ -177,14 +177,16 @@ struct RouteServices: Sendable {
         ?? EndpointPolicy(allowsLoopback: configuration.isDemo),
       unreached: delivery.unreached,
       subjects: SubjectLimit(store: store, subjects: configuration.subjects.map(\.tag)), log: log)
+    let inbox = InboxRoutes(store: store)
     table = RouteTable(
       health: HealthRoutes(
         store: store, access: configuration.metricsAccess, readiness: readiness, report: metrics,
         unreached: delivery.unreached),
       registrations: registrations,
       notifications: NotificationRoutes(
-        store: store, publisher: delivery.publisher, sentRoutes: sent,
+        store: store, publisher: delivery.publisher, sentRoutes: sent, inboxRoutes: inbox,
         standard: configuration.standard),
+      inbox: inbox,
       sent: sent,
       media: mediaRoutes, signed: signed,
       details: NotificationDetails(

@@ -236,13 +236,31 @@ public struct DeviceList: Sendable, Equatable, Codable {
   public let devices: [Device]
   /// The value of `after` on the next page; nil on the last one.
   @Nullable public var next: String?
-  /// For a device with its token, which sees only itself, the names of the user's other devices.
-  public var others: [String]?
+  /// For a device with its token, which sees only itself, the user's other devices.
+  public var others: [Other]?
 
   /// Creates a page.
   package init(devices: [Device], next: String? = nil) {
     self.devices = devices
     self.next = next
+  }
+
+  /// What a device may know of another one of its user.
+  public struct Other: Sendable, Equatable, Codable {
+    /// What it calls itself, or the ID of its registration.
+    public let name: String
+    /// The push service; nil until the device has named it.
+    @Nullable public var platform: String?
+    /// When it last registered or showed its token, to a day.
+    @Nullable public var lastContact: Date?
+    /// When the registration ended; nil while it gets pushes.
+    @Nullable public var ended: Date?
+
+    /// Describes a device.
+    package init(name: String, platform: String?, lastContact: Date?, ended: Date?) {
+      self.name = name
+      (self.platform, self.lastContact, self.ended) = (platform, lastContact, ended)
+    }
   }
 
   /// A registered device, without its push token.
@@ -257,6 +275,8 @@ public struct DeviceList: Sendable, Equatable, Codable {
     public var language: String?
     /// The time zone that it is in.
     public var timeZone: String?
+    /// When its pushes wait.
+    public var quietHours: QuietHours?
     /// Its tags.
     public let tags: [String]
     /// When it first registered; nil if that was before version 0.2.

@@ -102,6 +102,8 @@ extension RichNotification {
     @Nullable public var reference: String?
     /// Why it is in this state.
     @Nullable public var reason: String?
+    /// While it is queued, when it is to be sent; in the past while it only waits for its turn.
+    public var due: Date?
 
     /// Creates a delivery.
     package init(

@@ -4,8 +4,8 @@ package struct Registration: Sendable, Encodable {
   package let platform: String
   /// The push token.
   package let handle: String
-  /// Tags for audiences.
-  package let tags: [String]
+  /// Tags for audiences; nil leaves them as they are.
+  package let tags: [String]?
   /// The keys of a Web Push subscription.
   package let keys: Keys?
   /// What the device calls itself, for lists of devices.
@@ -14,6 +14,8 @@ package struct Registration: Sendable, Encodable {
   package let language: String?
   /// The time zone that the device is in, by its name in the IANA's database, such as `Europe/Zurich`.
   package let timeZone: String?
+  /// When pushes wait; nil leaves it as it is.
+  package var quietHours: QuietHours?
 
   /// The keys of a Web Push subscription (RFC 8291), in base64url.
   package struct Keys: Sendable, Codable {
@@ -28,7 +30,7 @@ package struct Registration: Sendable, Encodable {
 
   /// Creates a registration.
   package init(
-    platform: String, handle: String, tags: [String], keys: Keys? = nil, name: String? = nil,
+    platform: String, handle: String, tags: [String]?, keys: Keys? = nil, name: String? = nil,
     language: String? = nil, timeZone: String? = nil
   ) {
     (self.platform, self.handle, self.tags, self.keys) = (platform, handle, tags, keys)
@@ -43,6 +45,7 @@ package struct Registration: Sendable, Encodable {
     case name = "Name"
     case language = "Language"
     case timeZone = "TimeZone"
+    case quietHours = "QuietHours"
   }
 }
 
@@ -56,10 +59,11 @@ extension Registration: RequestMessage {
     }
     platform = try value("platform") ?? ""
     handle = try value("handle") ?? ""
-    tags = try value("tags") ?? []
+    tags = try value("tags")
     keys = try value("keys")
     name = try value("name")
     (language, timeZone) = (try value("language"), try value("timezone"))
+    quietHours = try value("quiethours")
   }
 
   package static func check(members: [String]) throws(ServiceError) {

@@ -12,14 +12,14 @@ extension RichPushClient {
   ///
   /// Pushes come in the first of ``RichPushClient/languages``, if the notification has it.
   /// The same handle always gets the same ID, so an app can call this at every start. The user sees the `name`
-  /// in lists of devices.
+  /// in lists of devices. Without `tags` the device keeps those that it has.
   ///
   /// ```swift
   /// client.device = try await client.register(handle: deviceToken, tags: ["news"])
   /// ```
   @discardableResult
   public func register(
-    handle: String, platform: String = "apns", tags: [String] = [], name: String? = nil
+    handle: String, platform: String = "apns", tags: [String]? = nil, name: String? = nil
   ) async throws -> String {
     let query = [(name: "handle", value: handle)]
     let id: String = try await value(request("POST", ["api", "register"], query: query))
@@ -33,13 +33,14 @@ extension RichPushClient {
   /// Registers a Web Push subscription as a device with an ID of its own choice, from 1 to 64 letters, digits
   /// and “-”.
   ///
-  /// After the endpoint has changed, the same ID gets what was not sent to the old one.
+  /// After the endpoint has changed, the same ID gets what was not sent to the old one. Without `tags` the device keeps
+  /// those that it has.
   ///
   /// ```swift
   /// try await client.register("desktop-1", endpoint: endpoint, p256dh: publicKey, auth: secret)
   /// ```
   public func register(
-    _ id: String, endpoint: String, p256dh: String, auth: String, tags: [String] = [],
+    _ id: String, endpoint: String, p256dh: String, auth: String, tags: [String]? = nil,
     name: String? = nil
   ) async throws {
     let registration = Registration(
@@ -80,7 +81,25 @@ extension RichPushClient {
     return try await token(of: device)
   }
 
-  /// A page of this user's devices; for a client with a device's token that device, and the names of the others.
+  /// Changes settings of a device of this user: its name, tags, language, time zone and quiet hours; returns it as it is
+  /// then.
+  ///
+  /// A client with a device's token changes only that device.
+  ///
+  /// ```swift
+  /// var change = DeviceChange()
+  /// change.quietHours = .value(QuietHours(from: "22:00", until: "07:00"))
+  /// let device = try await client.updateDevice("phone-1", change)
+  /// print(device.tags, device.quietHours?.until ?? "")
+  /// ```
+  @discardableResult
+  public func updateDevice(
+    _ id: String, _ change: DeviceChange
+  ) async throws -> DeviceList.Device {
+    try await value(request("PATCH", ["api", "register", id], json: change))
+  }
+
+  /// A page of this user's devices; for a client with a device's token that device, and what it may know of the others.
   ///
   /// `after` takes the `next` of a page.
   ///
@@ -105,17 +124,23 @@ extension RichPushClient {
 
   /// The user's notifications, newest first.
   ///
+  /// With a `subject` those whose audience names that tag, with a `search` those that have all its words in title,
+  /// subtitle or text; a page may then have few notifications though there is a `next`.
+  ///
   /// ```swift
   /// let inbox = try await client.inbox(unreadOnly: true, limit: 20)
   /// print(inbox.notifications.map(\.message.text), inbox.unread ?? 0)
+  /// let found = try await client.inbox(subject: "news", search: "summer")
+  /// print(found.notifications.count)
   /// ```
   public func inbox(
-    unreadOnly: Bool = false, limit: Int? = nil, before: Int? = nil
+    unreadOnly: Bool = false, limit: Int? = nil, before: Int? = nil, subject: String? = nil,
+    search: String? = nil
   ) async throws -> Inbox {
-    var query: [(name: String, value: String)] = []
-    if unreadOnly { query.append(("unread", "true")) }
-    if let limit { query.append(("limit", String(limit))) }
-    if let before { query.append(("before", String(before))) }
+    let query = Self.query([
+      ("unread", unreadOnly ? "true" : nil), ("limit", limit.map(String.init)),
+      ("before", before.map(String.init)), ("subject", subject), ("search", search),
+    ])
     return try await value(request("GET", ["api", "notifications"], query: query), as: .device)
   }
 
@@ -177,6 +202,39 @@ extension RichPushClient {
   /// ```
   public func markRead(_ id: Int) async throws {
     try await send(request("PUT", ["api", "notifications", String(id), "read"]), as: .device)
+  }
+
+  /// Marks all of the user's notifications as read whose IDs are at most `last`, and returns how many are unread then.
+  ///
+  /// ```swift
+  /// if let newest = try await client.inbox(limit: 1).notifications.first {
+  ///   let unread = try await client.markAllRead(until: newest.id)
+  ///   print(unread)
+  /// }
+  /// ```
+  @discardableResult
+  public func markAllRead(until last: Int) async throws -> Int {
+    let count: UnreadCount = try await value(
+      request("POST", ["api", "notifications", "read"], json: ReadMark(until: last)), as: .device)
+    return count.unread
+  }
+
+  /// Takes a notification out of the user's inbox and unread count, on all devices.
+  ///
+  /// ```swift
+  /// try await client.hide(7)
+  /// ```
+  public func hide(_ id: Int) async throws {
+    try await send(request("PUT", ["api", "notifications", String(id), "hidden"]), as: .device)
+  }
+
+  /// Brings a hidden notification back into the user's inbox.
+  ///
+  /// ```swift
+  /// try await client.unhide(7)
+  /// ```
+  public func unhide(_ id: Int) async throws {
+    try await send(request("DELETE", ["api", "notifications", String(id), "hidden"]), as: .device)
   }
 
   /// Reports what happened to a notification on this device.

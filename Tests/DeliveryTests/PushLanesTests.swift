@@ -34,6 +34,36 @@ import Waiting
     }
   }
 
+  @Test func `what waits for the end of quiet hours is sent when they are taken away`() async throws
+  {
+    let delivery = try await DeliveryFixture()
+    let device = try await delivery.register("AA", of: "alice")
+    let minute = Int(delivery.clock.date.timeIntervalSince1970) / 60 % 1440
+    let alice = try await delivery.id("alice")
+    _ = try await delivery.store.accounts.changeSettings(of: device, user: alice) {
+      $0.quietPeriod = QuietPeriod(from: minute, until: (minute + 1439) % 1440)
+    }
+    for importance in ["high", "urgent"] {
+      try await delivery.publish(delivery.draft(#","importance":"\#(importance)""#))
+    }
+    let service = Recorder()
+    let lanes = PushLanes(
+      [service], store: delivery.store, payloads: delivery.payloads, log: delivery.log.log)
+    lanes.start()
+    try await eventually("the urgent one is sent") {
+      try await delivery.store.outbox.deliveries(of: 1).map(\.state) == [.sent]
+    }
+    #expect(service.sent.map(\.message?.id) == [1])
+    let waiting = try await delivery.store.outbox.deliveries(of: 0)
+    #expect(waiting.map(\.state) == [.queued] && waiting.map(\.attempts) == [0])
+    #expect(lanes.paused == [])
+    _ = try await delivery.store.accounts.changeSettings(of: device, user: alice) {
+      $0.quietPeriod = nil
+    }
+    try await eventually("the other one is sent") { service.sent.map(\.message?.id) == [1, 0] }
+    await lanes.stop()
+  }
+
   @Test func `sends what is in the outbox at the start, and what is added later`() async throws {
     let delivery = try await DeliveryFixture()
     try await delivery.register("AA", of: "alice")

@@ -93,7 +93,7 @@ import Waiting
       #expect(try await found("unheard").isEmpty)
       let long = String(repeating: "x", count: 201)
       #expect(try await server.status("GET", sent + "&search=" + long, as: "publisher") == 400)
-      #expect(try await server.status("GET", "/api/notifications?search=x", as: "publisher") == 400)
+      #expect(try await server.status("GET", "/api/notifications?sender=x", as: "publisher") == 400)
     }
   }
 

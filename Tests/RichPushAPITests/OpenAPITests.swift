@@ -32,6 +32,8 @@ import Testing
         UserChange(role: "admin")
       ),
       ("DeviceList", devices(true), devices(false)),
+      ("DevicePatch", deviceChange, DeviceChange()), ("ReadMark", readMark, readMark),
+      ("UnreadCount", UnreadCount(unread: 1), UnreadCount(unread: 0)),
       ("FailedLoginReport", refusals(true), refusals(false)),
       ("StorageReport", storage, storage), ("SignIn", signIn, signIn),
       ("SignedIn", signedIn(1), signedIn(nil)),
@@ -67,6 +69,8 @@ import Testing
     try expectMembers(of: "UserChange", UserChange.self)
     try expectMembers(of: "PasswordChange", PasswordChange.self)
     try expectMembers(of: "Interaction", Interaction.self)
+    try expectMembers(of: "DevicePatch", DeviceChange.self)
+    try expectMembers(of: "ReadMark", ReadMark.self)
   }
 
   private func expectMembers<Message: RequestMessage>(
@@ -175,9 +179,11 @@ import Testing
 
   private static func delivery(_ isFull: Bool) -> RichNotification.Delivery {
     let text = isFull ? "t" : nil
-    return RichNotification.Delivery(
-      job: 1, lane: "l", user: text, registration: text, state: "expired", attempts: 1,
+    var delivery = RichNotification.Delivery(
+      job: 1, lane: "l", user: text, registration: text, state: "queued", attempts: 1,
       updated: date, reference: text, reason: text)
+    if isFull { delivery.due = date }
+    return delivery
   }
 
   private static func receiptPage(_ isFull: Bool) -> ReceiptPage {
@@ -187,6 +193,8 @@ import Testing
   private static func deliveryPage(_ isFull: Bool) -> DeliveryPage {
     DeliveryPage(deliveries: [delivery(isFull)], next: isFull ? 1 : nil)
   }
+
+  private static let readMark = ReadMark(until: 7)
 
   private static let reply = Interaction.reply("t", to: "a", key: "k")
 
@@ -264,10 +272,22 @@ import Testing
     return amendment
   }
 
-  private static let registration = Registration(
-    platform: "webpush", handle: "AB", tags: ["news"],
-    keys: Registration.Keys(p256dh: "AB", auth: "AB"), name: "n", language: "de",
-    timeZone: "UTC")
+  private static let registration: Registration = {
+    var registration = Registration(
+      platform: "webpush", handle: "AB", tags: ["news"],
+      keys: Registration.Keys(p256dh: "AB", auth: "AB"), name: "n", language: "de",
+      timeZone: "UTC")
+    registration.quietHours = QuietHours(from: "22:00", until: "07:00")
+    return registration
+  }()
+
+  private static let deviceChange: DeviceChange = {
+    var change = DeviceChange()
+    (change.name, change.tags) = (.value("n"), .value(["news"]))
+    (change.language, change.timeZone) = (.value("de"), .value("UTC"))
+    change.quietHours = .value(QuietHours(from: "22:00", until: "07:00"))
+    return change
+  }()
 
   private static func deliverability(_ isFull: Bool) -> Deliverability {
     Deliverability(
@@ -336,9 +356,12 @@ import Testing
       (device.name, device.created, device.lastContact, device.ended) = ("n", date, date, date)
       (device.credential, device.userAgent) = ("password", "app/1")
       (device.language, device.timeZone) = ("de", "UTC")
+      device.quietHours = QuietHours(from: "22:00", until: "07:00")
     }
     var list = DeviceList(devices: [device], next: isFull ? "r" : nil)
-    list.others = isFull ? ["o"] : nil
+    if isFull {
+      list.others = [.init(name: "o", platform: "apns", lastContact: date, ended: date)]
+    }
     return list
   }
 

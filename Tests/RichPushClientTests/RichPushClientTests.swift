@@ -246,6 +246,33 @@ import Testing
     #expect(error?.reason.contains("http://127.0.0.1") == true)
   }
 
+  @Test func `searches and tidies the inbox, and changes a device's settings`() async throws {
+    let device = #"{"registration":"p 1","tags":["a"],"updated":"2027-01-01T00:00:00Z"}"#
+    let server = try StandIn { request, connection in
+      switch request.method {
+      case "PATCH": connection.answer(200, [], device)
+      case "POST": connection.answer(200, [], #"{"unread":3}"#)
+      case "GET": connection.answer(200, [], #"{"notifications":[],"next":null}"#)
+      default: connection.answer(204)
+      }
+    }
+    let client = client(of: server)
+    _ = try await client.inbox(subject: "news", search: "Früh & spät")
+    #expect(try await client.markAllRead(until: 9) == 3)
+    try await client.hide(7)
+    try await client.unhide(7)
+    var change = DeviceChange()
+    (change.name, change.quietHours) = (.removal, .value(QuietHours(from: "22:00", until: "07:00")))
+    #expect(try await client.updateDevice("p 1", change).tags == ["a"])
+    #expect(
+      server.requests.map { "\($0.method) \($0.target) \($0.body)" } == [
+        "GET /api/notifications?subject=news&search=Fr%C3%BCh%20%26%20sp%C3%A4t ",
+        #"POST /api/notifications/read {"until":9}"#, "PUT /api/notifications/7/hidden ",
+        "DELETE /api/notifications/7/hidden ",
+        #"PATCH /api/register/p%201 {"name":null,"quietHours":{"from":"22:00","until":"07:00"}}"#,
+      ])
+  }
+
   @Test func `says when an answer is no richpush server's`() async throws {
     let server = try StandIn { _, connection in connection.answer(200, [], "<html>") }
     let error = await #expect(throws: RichPushError.self) {

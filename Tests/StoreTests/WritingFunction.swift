@@ -97,6 +97,19 @@ struct WritingFunction: Sendable {
         _ = try await store.accounts.putRegistration("his", user: bob, change)
       }
     },
+    // What waits for the end of quiet hours is looked at again.
+    Self("changeSettings") { store in
+      try await store.register("quiet", of: alice)
+      let minute = Int(store.now().timeIntervalSince1970) / 60 % 1440
+      _ = try await store.accounts.changeSettings(of: "quiet", user: alice) {
+        $0.quietPeriod = QuietPeriod(from: minute, until: (minute + 1439) % 1440)
+      }
+      try await store.events.push("{}", to: [], pushes: [.to("quiet")])
+      _ = try await store.outbox.lease(lane: "fcm", until: store.now() + 9)
+      return Call(effects: [.jobs(lane: "fcm")]) {
+        _ = try await $0.accounts.changeSettings(of: "quiet", user: alice) { $0.quietPeriod = nil }
+      }
+    },
     Self("removeRegistration") { store in
       try await store.register("old", of: alice)
       return Call(effects: [.credentialsEnded(alice)]) {
@@ -244,6 +257,19 @@ struct WritingFunction: Sendable {
     Self("markRead") { store in
       let id = try await store.notifications.create(.any(to: bob)).notification.id
       return Call(effects: none) { _ = try await $0.notifications.markRead(id, user: bob) }
+    },
+    // Up to one.
+    Self("markRead") { store in
+      let id = try await store.notifications.create(.any(to: bob)).notification.id
+      return Call(effects: none) {
+        try await $0.notifications.markRead(upTo: id, user: bob, device: nil)
+      }
+    },
+    Self("setHidden") { store in
+      let id = try await store.notifications.create(.any(to: bob)).notification.id
+      return Call(effects: none) {
+        _ = try await $0.notifications.setHidden(true, id, user: bob)
+      }
     },
     Self("record") { store in
       let id = try await store.notifications.create(.any(to: bob)).notification.id

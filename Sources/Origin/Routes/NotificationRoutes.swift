@@ -5,11 +5,12 @@ import Push
 import RichPushAPI
 import Store
 
-/// `/api/notifications`: the tutorial's two forms, the JSON form, the inbox and the details.
+/// `/api/notifications`: the tutorial's two forms, the JSON form, and what a sender changes.
 struct NotificationRoutes: Sendable {
   let store: Store
   let publisher: Publisher
   let sentRoutes: SentRoutes
+  let inboxRoutes: InboxRoutes
   let standard: OriginConfiguration.Standard
 
   /// Checks the query before the body is read: a device may notify only itself.
@@ -162,46 +163,8 @@ struct NotificationRoutes: Sendable {
 
   /// `GET /api/notifications`: the caller's inbox, newest first, or with `sent` what the caller has sent.
   func inbox(_ context: RequestContext) async throws -> Response {
-    if context.request.query["sent"] != nil { return try await sentRoutes.list(context) }
-    let query = try context.query("unread", "limit", "before")
-    let limit = try query.number("limit", 1...500) ?? 50
-    let before = try query.number("before", RequestContext.ids)
-    let entries = try await store.notifications.inbox(
-      of: context.caller.id, unreadOnly: try Self.flag(query, "unread"), limit: limit + 1,
-      before: before)
-    let page = entries.prefix(limit)
-    let next = entries.count > limit ? page.last.map { $0.notification.id } : nil
-    let unread = query["unread"].map { "&unread=\($0)" } ?? ""
-    let (user, languages) = (context.caller.id, context.languages)
-    let values = try await store.values(of: page.map(\.notification), for: user)
-    return .json(
-      200,
-      Inbox(
-        notifications: page.map { entry in
-          let stored = entry.notification
-          return RichNotification(
-            stored, saying: stored.said(in: languages, values: values[stored.id] ?? [:]),
-            isRead: entry.isRead)
-        },
-        unread: try await store.notifications.unreadCount(of: user),
-        next: next.map { "/api/notifications?before=\($0)&limit=\(limit)\(unread)" }),
-      fields: ["Vary": "Accept-Language"])
-  }
-
-  /// `PUT /api/notifications/<id>/read`.
-  func markRead(_ context: RequestContext) async throws -> Response {
-    let isRecipient = try await store.notifications.markRead(
-      context.notificationID(), user: context.caller.id, device: context.device)
-    guard isRecipient else { throw ServiceError.noSuchNotification }
-    return .empty(204)
-  }
-
-  private static func flag(_ query: [String: String], _ name: String) throws(ServiceError) -> Bool {
-    switch query[name] {
-    case nil, "false", "0": return false
-    case "", "true", "1": return true
-    default: throw ServiceError(.invalidRequest, "\(name) must be true or false.")
-    }
+    context.request.query["sent"] == nil
+      ? try await inboxRoutes.list(context) : try await sentRoutes.list(context)
   }
 }
 

@@ -152,10 +152,12 @@ extension JobRecord {
     let own = devices.first { $0.registration == registration }
     let seen = devices.isEmpty ? receipt?.state : own?.state
     let hasSeen = seen.map { $0 != .queued && $0 != .sent } ?? false
-    return RichNotification.Delivery(
+    var delivery = RichNotification.Delivery(
       job: job, lane: lane, user: user, registration: registration,
       state: state == .sent && hasSeen ? seen?.rawValue ?? "" : state.rawValue, attempts: attempts,
       updated: updated, reference: reference, reason: reason)
+    if state == .queued { delivery.due = due }
+    return delivery
   }
 }
 

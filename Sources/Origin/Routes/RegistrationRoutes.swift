@@ -68,12 +68,14 @@ struct RegistrationRoutes: Sendable {
       }
     }
     var change = RegistrationChange(platform: platform.name, handle: handle)
-    change.tags = try Self.check(tags: registration.tags, of: context.caller.name)
+    change.tags = try Self.check(tags: registration.tags ?? [], of: context.caller.name)
+    change.keepsTags = registration.tags == nil
     try await subjects.check(Array(change.tags.dropFirst()), of: context.caller.id)
     (change.keys, change.lane) = (subscription?.keys, subscription?.lane)
     change.name = try Self.check(name: registration.name)
     change.language = try Self.check(language: registration.language)
     change.timeZone = try Self.check(timeZone: registration.timeZone)
+    change.quietPeriod = try Self.check(quietHours: registration.quietHours)
     change.origin = Self.origin(context)
     change.isRenewal = context.caller.device != nil
     try await store(change, as: id, of: context.caller)
@@ -117,6 +119,39 @@ struct RegistrationRoutes: Sendable {
     ServiceError(.forbidden, "The registration \(id) belongs to another user. Register again.")
   }
 
+  /// `PATCH /api/register/<id>`: changes settings of the caller's device by a JSON merge patch.
+  func patch(_ context: RequestContext) async throws -> Response {
+    let id = try Self.id(context)
+    let change = try JSONCoding.request(DeviceChange.self, from: context.body)
+    func checked<Value: Codable & Sendable & Equatable, Checked: Sendable>(
+      _ change: Change<Value>, _ check: (Value?) throws(ServiceError) -> Checked
+    ) throws(ServiceError) -> (@Sendable (inout Checked) -> Void) {
+      if change == .none { return { _ in } }
+      let new = try check(change.applied(to: nil))
+      return { $0 = new }
+    }
+    let name = try checked(change.name, Self.check(name:))
+    let own = context.caller.name
+    let tags = try checked(change.tags) { tags throws(ServiceError) in
+      try Self.check(tags: tags ?? [], of: own)
+    }
+    if case .some(let tags) = change.tags.applied(to: nil) {
+      try await subjects.check(tags.filter { $0 != "username:" + own }, of: context.caller.id)
+    }
+    let language = try checked(change.language, Self.check(language:))
+    let timeZone = try checked(change.timeZone, Self.check(timeZone:))
+    let quietPeriod = try checked(change.quietHours, Self.check(quietHours:))
+    let changed = try await store.accounts.changeSettings(of: id, user: context.caller.id) {
+      name(&$0.name)
+      tags(&$0.tags)
+      language(&$0.language)
+      timeZone(&$0.timeZone)
+      quietPeriod(&$0.quietPeriod)
+    }
+    guard let changed else { throw Self.noSuchRegistration }
+    return .json(200, DeviceList.Device(changed))
+  }
+
   private static func origin(_ context: RequestContext) -> RegistrationOrigin {
     origin(context.request, credential: context.caller.proof == .name ? "name" : "password")
   }
@@ -130,8 +165,8 @@ struct RegistrationRoutes: Sendable {
       })
   }
 
-  /// `GET /api/registrations`: a page of the caller's devices; for a device with its token that one, and the names
-  /// of the others.
+  /// `GET /api/registrations`: a page of the caller's devices; for a device with its token that one, and what
+  /// it may know of the others.
   func list(_ context: RequestContext) async throws -> Response {
     guard let device = context.caller.device else {
       return .json(200, try await DeviceList(context, of: context.caller.id, in: store))
@@ -140,7 +175,11 @@ struct RegistrationRoutes: Sendable {
     let found = try await store.accounts.registrations(ofUser: context.caller.id)
     var list = DeviceList(
       devices: found.filter { $0.id == device }.map(DeviceList.Device.init))
-    list.others = found.filter { $0.id != device }.map { $0.name ?? $0.id }
+    list.others = found.filter { $0.id != device }.map { other in
+      DeviceList.Other(
+        name: other.name ?? other.id, platform: other.platform, lastContact: other.lastContact,
+        ended: other.ended)
+    }
     return .json(200, list)
   }
 
@@ -275,6 +314,19 @@ struct RegistrationRoutes: Sendable {
     return timeZone
   }
 
+  private static func check(quietHours: QuietHours?) throws(ServiceError) -> QuietPeriod? {
+    guard let quietHours else { return nil }
+    guard let (from, until) = quietHours.minutes,
+      let period = QuietPeriod(from: from, until: until)
+    else {
+      throw ServiceError(
+        .rejected,
+        #"Quiet hours are two different times of the day, such as {"from":"22:00","until":"07:00"}."#
+      )
+    }
+    return period
+  }
+
   private static func check(tags: [String], of user: String) throws(ServiceError) -> [String] {
     let own = "username:" + user
     guard tags.count <= 60 else {
@@ -314,6 +366,7 @@ extension DeviceList.Device {
       updated: registration.updated)
     (name, language) = (registration.name, registration.language)
     timeZone = registration.timeZone
+    quietHours = registration.quietPeriod.map { QuietHours(from: $0.from, until: $0.until) }
     (created, credential) = (registration.origin.created, registration.origin.credential)
     userAgent = registration.origin.userAgent
     (lastContact, ended) = (registration.lastContact, registration.ended)

@@ -6,6 +6,7 @@ struct RouteTable: Sendable {
   let health: HealthRoutes
   let registrations: RegistrationRoutes
   let notifications: NotificationRoutes
+  let inbox: InboxRoutes
   let sent: SentRoutes
   let media: MediaRoutes
   let signed: SignedMediaRoutes
@@ -60,7 +61,13 @@ struct RouteTable: Sendable {
       Route("GET", "/api/audience/names", for: .publisher, sent.names),
       Route(
         "PUT", "/api/notifications/{}/read", for: .user, body: .memory(limit: 1024),
-        notifications.markRead),
+        inbox.markRead),
+      Route(
+        "POST", "/api/notifications/read", for: .user, body: .memory(limit: 1024),
+        inbox.markAllRead),
+      Route(
+        "PUT", "/api/notifications/{}/hidden", for: .user, body: .memory(limit: 1024), inbox.hide),
+      Route("DELETE", "/api/notifications/{}/hidden", for: .user, inbox.bringBack),
       Route("GET", "/api/push/stream", for: .user, pushes.get),
       Route("GET", "/api/push/vapid", for: .user, registrations.vapid),
       Route("GET", "/api/events/stream", for: .publisher, events.get),
@@ -70,6 +77,9 @@ struct RouteTable: Sendable {
       Route(
         "PUT", "/api/register/{}", for: .user, by: .ownToken, body: .memory(limit: 64 << 10),
         registrations.put),
+      Route(
+        "PATCH", "/api/register/{}", for: .user, by: [.session, .ownToken],
+        body: .memory(limit: 64 << 10), registrations.patch),
       Route(
         "DELETE", "/api/register/{}", for: .user, by: [.session, .ownToken], registrations.delete),
       Route(

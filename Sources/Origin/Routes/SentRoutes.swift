@@ -11,8 +11,6 @@ struct SentRoutes: Sendable {
   let announcement: Announcement
   /// Whether users without a password may be addressed.
   let isDemo: Bool
-  /// The most bytes that one search looks at, with some for each notification; the client goes on at `next`.
-  private static let searched = 4_000_000
 
   /// `GET /api/notifications?sent`: the caller's notifications or, for an admin with `sender=*`, all.
   func list(_ context: RequestContext) async throws -> Response {
@@ -24,35 +22,20 @@ struct SentRoutes: Sendable {
       guard sender == "*" else { throw ServiceError(.invalidRequest, "sender is *.") }
       try Access.admin.check(caller)
     }
-    let (found, next) = try await page(
-      of: caller, isOfAll: query["sender"] != nil, before: before, limit: limit,
-      search: try SearchWords(query["search"] ?? ""))
+    let (isOfAll, search) = (query["sender"] != nil, try SearchWords(query["search"] ?? ""))
+    let page = PageSearch(before: before, limit: limit, isAll: search.isEmpty)
+    let (found, next) = try await page.page { before, count in
+      try await store.sent.sent(
+        by: isOfAll ? nil : caller.id, to: caller.mayPublish ? nil : [caller.ownTag],
+        before: before, limit: count)
+    } matching: {
+      search.match($0.texts)
+    }
     let now = Date()
     return .json(
       200,
       SentPage(
         notifications: found.map { SentPage.Entry($0, at: now) }, next: next))
-  }
-
-  /// The newest notifications that have all words, and the `before` of the next page.
-  private func page(
-    of caller: Caller, isOfAll: Bool, before: Int?, limit: Int, search: SearchWords
-  ) async throws -> (found: [SentNotification], next: Int?) {
-    var (found, last, remaining) = ([SentNotification](), before, Self.searched)
-    while true {
-      let count = search.isEmpty ? limit + 1 : 100
-      let rows = try await store.sent.sent(
-        by: isOfAll ? nil : caller.id, to: caller.mayPublish ? nil : [caller.ownTag],
-        before: last, limit: count)
-      for sent in rows {
-        if found.count == limit { return (found, last) }
-        if search.isEmpty || search.match(sent.texts) { found.append(sent) }
-        last = sent.notification.id
-        remaining -= sent.texts.reduce(500) { $0 + $1.utf8.count }
-      }
-      if rows.count < count { return (found, nil) }
-      if remaining <= 0 { return (found, last) }
-    }
   }
 
   /// `GET /api/audience`: how many users and devices an audience has now.
@@ -91,9 +74,10 @@ extension Store {
   }
 }
 
-extension SentNotification {
-  /// Where a search looks for its words.
-  fileprivate var texts: [String] {
+extension SentNotification: SearchedRow {
+  var number: Int { notification.id }
+
+  var texts: [String] {
     [notification.message, notification.said.title ?? "", notification.payload] + notification.to
   }
 

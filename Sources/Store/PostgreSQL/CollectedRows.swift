@@ -118,17 +118,18 @@ extension PostgresTransaction {
       WITH new AS MATERIALIZED (
         SELECT nextval('push_id_seq') AS id, given.*
         FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[],
-          $7::bigint[], $8::bigint[], $9::bigint[]) WITH ORDINALITY
-          AS given(notification, lane, kind, message, media, collapse, expires, due, updated, number)
+          $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[]) WITH ORDINALITY
+          AS given(
+            notification, lane, kind, message, media, collapse, expires, due, updated, urgent, number)
       ), added AS (
-        INSERT INTO push(id, notification, lane, kind, message, media, collapse, expires)
-        SELECT id, notification, lane, kind, message, media, collapse, expires FROM new
+        INSERT INTO push(id, notification, lane, kind, message, media, collapse, expires, urgent)
+        SELECT id, notification, lane, kind, message, media, collapse, expires, urgent FROM new
       ), added_job AS (
         INSERT INTO job(
           push, lane, token, user_id, registration, audience, collapse, state, due, updated)
         SELECT new.id, new.lane, gen_random_uuid(), coalesce(registration.user_id, target.user_id),
           registration.id, target.audience, new.collapse, 'queued', new.due, new.updated
-        FROM unnest($10::bigint[], $11::text[], $12::text[], $13::bigint[]) WITH ORDINALITY
+        FROM unnest($11::bigint[], $12::text[], $13::text[], $14::bigint[]) WITH ORDINALITY
             AS target(push, device, audience, user_id, number)
           JOIN new ON new.number = target.push
           LEFT JOIN registration
@@ -144,7 +145,8 @@ extension PostgresTransaction {
         new.map(\.notification), new.map(\.insert.lane), new.map(\.insert.kind),
         new.map(\.insert.message), new.map(\.insert.media),
         new.map { $0.insert.collapseID(of: $0.notification) }, new.map(\.expires),
-        new.map(\.due), new.map(\.time), numbers, devices, audiences, users,
+        new.map(\.due), new.map(\.time), new.map(\.insert.urgent), numbers, devices, audiences,
+        users,
       ]
     ) { [self] result in
       _ = try result.map { row in

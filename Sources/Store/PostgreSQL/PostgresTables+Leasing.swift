@@ -21,15 +21,28 @@ extension PostgresTransaction {
     unlessRefused most: Int?
   ) throws -> [LeasedJob] {
     guard limit > 0 else { return [] }
-    // A cancelled job with an owner is still being sent: a later push must not overtake it.
-    let leased = try all(
+    return try leaseAwake(lane, limit: limit, at: now) { limit in
+      let leased = try leaseNext(
+        lane, limit: limit, owner: owner, at: now, until: until, unlessRefused: most)
+      return (try complete(leased, at: now), leased.count)
+    }
+  }
+
+  private func leaseNext(
+    _ lane: SendingLane, limit: Int, owner: String, at now: Date, until: Date,
+    unlessRefused most: Int?
+  ) throws -> [LeasedRow] {
+    // A cancelled job with an owner is still being sent: a later push must not overtake it. One that waits for the end
+    // of quiet hours lets a later one pass, which waits for it, too, unless it is urgent.
+    try all(
       """
       WITH ready AS (
         SELECT id, due FROM job
         WHERE state = 'queued' AND lane = $1 AND due <= $2 AND NOT EXISTS (
           SELECT 1 FROM job AS earlier
           WHERE earlier.state = 'queued' AND earlier.lane = job.lane AND earlier.line = job.line
-            AND earlier.collapse = job.collapse AND earlier.id < job.id)
+            AND earlier.collapse = job.collapse AND earlier.id < job.id
+            AND (earlier.quiet IS NULL OR earlier.quiet <= $2))
         AND NOT EXISTS (
           SELECT 1 FROM job AS cancelled
           WHERE cancelled.state = 'cancelled' AND cancelled.owner IS NOT NULL
@@ -46,7 +59,6 @@ extension PostgresTransaction {
       ), \(Self.leasing("$4", owner: "$5", at: "$2"))
       """, lane.name, now, limit, until, owner, lane.settings, most,
       read: LeasedRow.init)
-    return try complete(leased, at: now)
   }
 
   func lease(_ jobs: [Int], owner: String, at now: Date, until: Date) throws -> [LeasedJob] {
@@ -69,7 +81,8 @@ extension PostgresTransaction {
       RETURNING job.*, ready.due AS was_due
     )
     SELECT leased.id, line, token, push.id, notification, leased.user_id, handle, platform, keys,
-      audience, kind, push.collapse, expires, attempts, registration.language
+      audience, kind, push.collapse, expires, attempts, registration.language,
+      \(QuietDevices.column), leased.quiet IS NOT NULL
     FROM leased JOIN push ON push.id = leased.push
       LEFT JOIN registration ON registration.id = leased.registration
         AND registration.user_id = leased.user_id AND registration.ended IS NULL
@@ -77,20 +90,16 @@ extension PostgresTransaction {
     """
   }
 
-  /// Fails those whose device is gone, and adds to the others what was sent to their devices before.
+  /// The jobs that can be sent now, each with what was sent to its device before.
   private func complete(_ leased: [LeasedRow], at now: Date) throws -> [LeasedJob] {
-    let gone = leased.filter { $0.target == nil }.map(\.id)
-    if !gone.isEmpty {
-      try updateJobs(
-        from: .queued, to: .failed,
-        """
-        UPDATE job SET state = 'failed', updated = $1, reason = 'the device is gone', owner = NULL
-        WHERE id = ANY($2)
-        """, now, gone)
-    }
     let silent = leased.filter { $0.kind == "background" }.map(\.line)
     let pushes = silent.isEmpty ? [:] : try silentPushes(to: silent, since: now - 3600)
-    return leased.compactMap { row in row.job(recentSilentPushes: pushes[row.line] ?? []) }
+    return try sendable(
+      leased.map { row in
+        DueJob(
+          id: row.id, job: row.job(recentSilentPushes: pushes[row.line] ?? []), quiet: row.quiet,
+          hasWaited: row.hasWaited)
+      }, at: now)
   }
 
   /// Push allows three an hour; a larger budget would fit as well.
@@ -125,6 +134,10 @@ private struct LeasedRow {
   let expires: Date?
   let attempts: Int
   let language: String?
+  /// What ``QuietDevices`` selects of its device.
+  let quiet: String?
+  /// Whether it has waited for the end of a quiet period.
+  let hasWaited: Bool
 
   init(_ row: inout PostgresRow) throws {
     (id, line, token) = (try row.next(), try row.next(), try row.next())
@@ -133,7 +146,7 @@ private struct LeasedRow {
     let (keys, audience): (String?, String?) = (try row.next(), try row.next())
     kind = try row.next()
     (collapseID, expires, attempts) = (try row.next(), try row.next(), try row.next())
-    language = try row.next()
+    (language, quiet, hasWaited) = (try row.next(), try row.next(), try row.next())
     target =
       if let audience {
         .audience(audience)

@@ -134,6 +134,12 @@ package protocol Accounts: Sendable {
   func putRegistration(
     _ id: String, user: UserID, _ change: RegistrationChange
   ) async throws -> RegistrationResult
+  /// Changes settings of the user's registration, and returns it; nil if the user has none with this id.
+  ///
+  /// What waits for the end of its quiet hours is looked at again.
+  func changeSettings(
+    of id: String, user: UserID, _ change: @escaping @Sendable (inout DeviceSettings) -> Void
+  ) async throws -> DeviceRegistration?
   /// Removes a registration; false if there is none with this id, of this user if one is given.
   func removeRegistration(_ id: String, user: UserID?) async throws -> Bool
   /// The user's registrations by id, after an id, at most `limit`.

@@ -111,4 +111,20 @@ extension Changing {
     let (jobs, pause) = try trial(lane, condition, limit: limit, at: now, until: until)
     return Lease(jobs: try lease(jobs, owner: owner, at: now, until: until), pause: pause)
   }
+
+  /// Leases due jobs by `lease`, which returns how many it has looked at, too; goes on behind those that have to wait,
+  /// because their devices have a quiet period.
+  func leaseAwake(
+    _ lane: SendingLane, limit: Int, at now: Date,
+    lease: (_ limit: Int) throws -> (jobs: [LeasedJob], found: Int)
+  ) throws -> [LeasedJob] {
+    var (jobs, found) = try lease(limit)
+    // Of a hundred thousand that wait, the next exchange goes on, a moment later.
+    for _ in 0..<4 where jobs.count < limit && found > jobs.count {
+      _ = try holdQuiet(of: lane, limit: 1000, at: now)
+      let next = try lease(limit - jobs.count)
+      (jobs, found) = (jobs + next.jobs, jobs.count + next.found)
+    }
+    return jobs
+  }
 }

@@ -147,18 +147,19 @@ extension EngineTables {
     let now = now()
     return try await database.read { connection in
       // `due` is not asked for: a push that is to be sent again is due later than at first. Nothing that was created
-      // after the first that is not scheduled can have waited longer.
+      // after the first that is not scheduled, and has not waited for the end of quiet hours, can have waited longer.
       try connection.all(
         """
         SELECT waiting.lane, waiting.number,
-          (SELECT min(CASE WHEN not_before > created THEN not_before ELSE created END)
+          (SELECT min(CASE WHEN quiet IS NOT NULL THEN quiet
+              WHEN not_before > created THEN not_before ELSE created END)
             FROM job JOIN push ON push.id = job.push JOIN notification ON notification.id = push.notification
             WHERE state = 'queued' AND job.lane = waiting.lane AND (not_before IS NULL OR not_before <= $1)
-              AND job.id <= coalesce((
+              AND (quiet IS NULL OR quiet <= $1) AND job.id <= coalesce((
                 SELECT job.id
                 FROM job JOIN push ON push.id = job.push JOIN notification ON notification.id = push.notification
                 WHERE state = 'queued' AND job.lane = waiting.lane
-                  AND (not_before IS NULL OR not_before <= created)
+                  AND (not_before IS NULL OR not_before <= created) AND quiet IS NULL
                 ORDER BY job.id LIMIT 1), \(Int.max))),
           (SELECT reason FROM job WHERE state = 'queued' AND job.lane = waiting.lane
             ORDER BY due LIMIT 1)

@@ -199,7 +199,7 @@ extension Changing {
   }
 
   /// Makes a user of a stored part of an audience a recipient before that part's turn.
-  fileprivate func addPendingRecipient(_ user: UserID, of id: Int) throws {
+  func addPendingRecipient(_ user: UserID, of id: Int) throws {
     try send(
       """
       INSERT INTO recipient(user_id, notification)

@@ -253,7 +253,7 @@ extension StoredNotification {
 
   /// The condition that the inbox of the user of the row of `recipient` has it at the time in the parameter `time`.
   static func isListed(_ time: String) -> String {
-    isVisible(time) + " AND (replaced_by IS NULL OR kept IS NOT NULL)"
+    isVisible(time) + " AND (replaced_by IS NULL OR kept IS NOT NULL) AND hidden IS NULL"
   }
 
   /// The columns of a new row, their types in PostgreSQL, and their values.

@@ -216,17 +216,31 @@ extension Changing {
       WHERE lane = $2 AND settings = $3 AND until <= $4
       """, next, lane.name, lane.settings, now)
     guard isOurs == 1 else { return ([], extended) }
+    try holdQuietCandidates(of: lane, at: now)
     let jobs = try jobsOfLatestContact(lane.name, limit: 1, at: now)
     guard jobs.isEmpty else { return (jobs, extended) }
-    return (
-      try column(
-        """
-        SELECT job.id FROM job LEFT JOIN registration ON registration.id = job.registration
-        WHERE state = 'queued' AND job.lane = $1 AND (refused = $2 OR due <= $3)
-        ORDER BY \(Self.latestContact) LIMIT 1
-        \(lock("FOR UPDATE OF job SKIP LOCKED"))
-        """, lane.name, lane.settings, now), extended
-    )
+    // One that is refused is due again only later, and its device may have a quiet period.
+    let candidates = try all(
+      """
+      SELECT job.id, \(QuietDevices.column)
+      FROM job JOIN push ON push.id = job.push
+        LEFT JOIN registration ON registration.id = job.registration
+      WHERE state = 'queued' AND job.lane = $1 AND (refused = $2 OR due <= $3)
+      ORDER BY \(Self.latestContact) LIMIT $4
+      \(lock("FOR UPDATE OF job SKIP LOCKED"))
+      """, lane.name, lane.settings, now, RefusalRule.doubt
+    ) { ($0 as Int, $1 as String?) }
+    var devices = QuietDevices(at: now)
+    let awake = candidates.first { devices.end(of: $0.1) == nil }
+    return (awake.map { [$0.0] } ?? [], extended)
+  }
+
+  /// Has those jobs of a lane wait whose devices have a quiet period, before some are chosen to try the service.
+  private func holdQuietCandidates(of lane: SendingLane, at now: Date) throws {
+    for _ in 0..<10 {
+      let held = try holdQuiet(of: lane, limit: RefusalRule.trialCandidates, at: now)
+      if held == 0 { return }
+    }
   }
 
   /// The jobs of a lane to lease whose service is doubted, and the pause if it has refused them all.
@@ -241,6 +255,7 @@ extension Changing {
         ON CONFLICT (lane, settings) DO UPDATE SET trials = known.trials RETURNING trials
         """, lane.name, lane.settings, as: Int.self) ?? 0
     let left = RefusalRule.trials - trials
+    if left > 0 { try holdQuietCandidates(of: lane, at: now) }
     let jobs =
       left > 0 ? try jobsOfLatestContact(lane.name, limit: min(left, limit), at: now) : []
     if !jobs.isEmpty {

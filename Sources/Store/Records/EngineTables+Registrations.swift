@@ -34,6 +34,30 @@ extension EngineTables {
     }
   }
 
+  func changeSettings(
+    of id: String, user: UserID, _ change: @escaping @Sendable (inout DeviceSettings) -> Void
+  ) async throws -> DeviceRegistration? {
+    let now = now()
+    return try await database.write { transaction in
+      let isTheirs = try transaction.value(
+        "SELECT true FROM registration WHERE id = $1 AND user_id = $2 \(transaction.lock("FOR UPDATE"))",
+        id, user, as: Bool.self)
+      guard isTheirs == true, let known = try transaction.registration(id) else { return nil }
+      var settings = DeviceSettings(
+        name: known.name, tags: known.tags, language: known.language, timeZone: known.timeZone,
+        quietPeriod: known.quietPeriod)
+      change(&settings)
+      try transaction.run(
+        """
+        UPDATE registration SET name = $2, language = $3, time_zone = $4, quiet_hours = $5
+        WHERE id = $1
+        """, id, settings.name, settings.language, settings.timeZone, settings.quietPeriod)
+      try transaction.setTags(settings.tags, of: id)
+      try transaction.endWaiting(of: id, at: now)
+      return try transaction.registration(id)
+    }
+  }
+
   func removeRegistration(_ id: String, user: UserID?) async throws -> Bool {
     try await database.write { transaction in
       let owner = try transaction.value(
@@ -87,8 +111,8 @@ extension Queryable {
   ) throws -> [(user: String, registration: DeviceRegistration)] {
     let rows = try rows(
       """
-      SELECT id, user_id, platform, handle, updated, name, language, time_zone, created, credential,
-        user_agent, contact, ended,
+      SELECT id, user_id, platform, handle, updated, name, language, time_zone, quiet_hours,
+        created, credential, user_agent, contact, ended,
         (SELECT users.name FROM users WHERE users.id = user_id)
       FROM registration \(rest)
       """, values: values, limit: .max
@@ -96,7 +120,7 @@ extension Queryable {
       let registration = try DeviceRegistration(
         id: row.next(), user: row.next(), platform: row.next(), handle: row.next(),
         updated: row.next(), tags: [], name: row.next(), language: row.next(),
-        timeZone: row.next(),
+        timeZone: row.next(), quietPeriod: row.next(),
         origin: RegistrationOrigin(
           created: row.next(), credential: row.next(), userAgent: row.next()),
         lastContact: row.next(), ended: row.next())
@@ -112,6 +136,10 @@ extension Queryable {
       registration.tags = byID[registration.id, default: []].map(\.tag)
       return (user, registration)
     }
+  }
+
+  fileprivate func registration(_ id: String) throws -> DeviceRegistration? {
+    try registrations("WHERE id = $1", id).first?.registration
   }
 
   fileprivate func isRegistered(_ handle: String) throws -> Bool {
@@ -188,23 +216,33 @@ extension Changing {
     try run(
       """
       INSERT INTO registration(id, user_id, platform, handle, updated, keys, lane, name, created,
-        credential, user_agent, contact, language, time_zone)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $5, $9, $10, $5, $11, $12)
+        credential, user_agent, contact, language, time_zone, quiet_hours)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $5, $9, $10, $5, $11, $12, $13)
       ON CONFLICT (id) DO UPDATE SET platform = excluded.platform, handle = excluded.handle,
         updated = excluded.updated, keys = excluded.keys, lane = excluded.lane,
         name = coalesce(excluded.name, registration.name), contact = excluded.contact,
         language = coalesce(excluded.language, registration.language),
         time_zone = coalesce(excluded.time_zone, registration.time_zone),
+        quiet_hours = coalesce(excluded.quiet_hours, registration.quiet_hours),
         ended = NULL, ended_by = NULL
       """, id, user, change.platform, change.handle, now, change.keys, change.lane, change.name,
-      change.origin.credential, change.origin.userAgent, change.language, change.timeZone)
+      change.origin.credential, change.origin.userAgent, change.language, change.timeZone,
+      change.quietPeriod)
+    try change.keepsTags ? add(change.tags, to: id) : setTags(change.tags, of: id)
+    if known != nil { try endWaiting(of: id, at: now) }
+    return .stored(endedOf: former?.owner)
+  }
+
+  fileprivate func setTags(_ tags: [String], of id: String) throws {
     try run(
-      "DELETE FROM registration_tag WHERE registration = $1 AND NOT (tag \(isIn("$2")))", id,
-      change.tags)
-    for tag in change.tags {
+      "DELETE FROM registration_tag WHERE registration = $1 AND NOT (tag \(isIn("$2")))", id, tags)
+    try add(tags, to: id)
+  }
+
+  private func add(_ tags: [String], to id: String) throws {
+    for tag in tags {
       try send("INSERT INTO registration_tag VALUES ($1, $2) ON CONFLICT DO NOTHING", tag, id)
     }
-    return .stored(endedOf: former?.owner)
   }
 }
 

@@ -39,7 +39,7 @@ struct MigratedTable: Sendable {
     MigratedTable(
       "registration", key: "id",
       columns: "id user_id platform handle updated keys lane name created credential user_agent "
-        + "contact ended ended_by language time_zone"),
+        + "contact ended ended_by language time_zone quiet_hours"),
     MigratedTable("registration_tag", key: "tag", "registration", columns: "tag registration"),
     MigratedTable("device_token", key: "hash", columns: "hash created registration"),
     MigratedTable(
@@ -59,7 +59,7 @@ struct MigratedTable: Sendable {
         + "first_sent first_fetched first_read first_displayed first_opened"),
     MigratedTable(
       "recipient", key: "user_id", "notification",
-      columns: "user_id notification sent fetched read displayed opened dismissed kept"),
+      columns: "user_id notification sent fetched read displayed opened dismissed kept hidden"),
     MigratedTable(
       "recipient_values", key: "notification", "user_id", columns: "notification user_id data"),
     MigratedTable(
@@ -76,11 +76,11 @@ struct MigratedTable: Sendable {
       columns: "sequence token type publisher user_id notification data created interaction"),
     MigratedTable(
       "push", key: "id",
-      columns: "id notification lane kind message members form media collapse expires"),
+      columns: "id notification lane kind message members form media collapse expires urgent"),
     MigratedTable(
       "job", key: "id",
       columns: "id push lane token user_id registration audience collapse state attempts due owner "
-        + "updated sent_as reference reason refused refused_since"),
+        + "updated sent_as reference reason refused refused_since quiet"),
     MigratedTable(
       "lane_pause", key: "lane", "settings",
       columns: "lane settings since until reason probes trials stopped"),

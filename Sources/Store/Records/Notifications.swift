@@ -203,13 +203,13 @@ package protocol Notifications: Sendable {
   func notification(
     _ richType: String, payload: String, sentTo user: UserID
   ) async throws -> StoredNotification?
-  /// The user's notifications, newest first, at most `limit`, with ids below `before`.
+  /// The user's notifications that are not hidden, newest first, at most `limit`, with ids below `before`.
   func inbox(
     of user: UserID, unreadOnly: Bool, limit: Int, before: Int?
   ) async throws -> [InboxEntry]
   /// What placeholders of notifications stand for, by notification and user, as JSON objects of texts.
   func values(of notifications: [Int], users: [UserID]) async throws -> [Int: [UserID: String]]
-  /// The number of the user's notifications that are not marked read.
+  /// The number of the user's notifications that are neither marked read nor hidden.
   func unreadCount(of user: UserID) async throws -> Int
   /// The same for several users, without those who have none.
   func unreadCounts(of users: [UserID]) async throws -> [UserID: Int]
@@ -221,6 +221,14 @@ package protocol Notifications: Sendable {
   /// Only the first time is recorded, for the user and for each registration. A `device` that is not a
   /// registration of the user is ignored.
   func markRead(_ id: Int, user: UserID, device: String?) async throws -> Bool
+  /// Marks all notifications of the user read whose ids are at most `last`, as each of them is marked; those that the
+  /// inbox has not stay as they are.
+  ///
+  /// Of thousands, some hundred in each commit.
+  func markRead(upTo last: Int, user: UserID, device: String?) async throws
+  /// Takes a notification out of the user's inbox and unread count, or brings it back; false if the user has no such
+  /// notification.
+  func setHidden(_ isHidden: Bool, _ id: Int, user: UserID) async throws -> Bool
   /// Records what a device of the user, or the user, reports; false if the user has no such notification.
   ///
   /// The first time only for the user and for each registration, as for ``markRead(_:user:device:)``. `displayed` is

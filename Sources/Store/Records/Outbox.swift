@@ -25,6 +25,8 @@ package struct PushInsert: Sendable {
   /// Pushes to one device with the same collapse ID are sent in order and replace each other; nil for one of the
   /// notification's own.
   package var collapseID: String?
+  /// Whether it does not wait for the end of a device's quiet hours.
+  package var isUrgent = false
 
   /// Describes a push; the optional members can be set afterwards.
   package init(lane: String, target: Target, kind: String) {
@@ -35,6 +37,9 @@ package struct PushInsert: Sendable {
   func collapseID(of notification: Int?) -> String? {
     collapseID ?? notification.map(Self.collapseID(ofNotification:))
   }
+
+  /// The column `urgent`: 1 or NULL.
+  var urgent: Int? { isUrgent ? 1 : nil }
 
   /// The collapse ID of the pushes of a notification that have no other.
   package static func collapseID(ofNotification id: Int) -> String { "rich-\(id)" }
@@ -212,7 +217,8 @@ package protocol Outbox: Sendable {
   ///
   /// Of the lane's jobs with the same device (or audience) and collapse id only the oldest unsettled one
   /// is leased, and none while a cancelled one is still being sent. A job whose device was removed, or
-  /// belongs to another user now, is not leased but fails.
+  /// belongs to another user now, is not leased but fails. One whose device has a quiet period is not leased but due
+  /// when that is over, unless it is urgent; it is cancelled then if the user has read the notification meanwhile.
   func settleAndLease(
     _ outcomes: [(job: Int, outcome: JobOutcome)], lane: SendingLane, limit: Int, until: Date
   ) async throws -> Lease

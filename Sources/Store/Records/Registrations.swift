@@ -21,6 +21,8 @@ package struct DeviceRegistration: Sendable, Equatable {
   package var language: String?
   /// The time zone that it is in, by its name in the IANA's database, or nil.
   package var timeZone: String?
+  /// When it is not disturbed, by its time zone's clock, or nil.
+  package var quietPeriod: QuietPeriod?
   /// How it registered first.
   package let origin: RegistrationOrigin
   /// When the device last registered or showed its token, to a day; nil if it has not since version 0.2.
@@ -56,6 +58,8 @@ package struct RegistrationChange: Sendable {
   package var handle: String
   /// The tags for audiences.
   package var tags: [String] = []
+  /// Whether the tags that it has stay, too.
+  package var keepsTags = false
   /// By which its pushes are encrypted, or nil.
   package var keys: String?
   /// By which its pushes are sent; nil for the platform's.
@@ -66,6 +70,8 @@ package struct RegistrationChange: Sendable {
   package var language: String?
   /// The time zone that it is in; nil leaves it as it is.
   package var timeZone: String?
+  /// When it is not disturbed; nil leaves it as it is.
+  package var quietPeriod: QuietPeriod?
   /// Kept with a new registration.
   package var origin = RegistrationOrigin()
   /// Whether the registration must exist, and keep the platform that it has named.
@@ -75,6 +81,20 @@ package struct RegistrationChange: Sendable {
   package init(platform: String, handle: String) {
     (self.platform, self.handle) = (platform, handle)
   }
+}
+
+/// What the user of a device can change of its registration.
+package struct DeviceSettings: Sendable, Equatable {
+  /// What the device calls itself, or nil.
+  package var name: String?
+  /// The tags for audiences.
+  package var tags: [String]
+  /// The language that it prefers, or nil.
+  package var language: String?
+  /// The time zone that it is in, or nil.
+  package var timeZone: String?
+  /// When it is not disturbed, or nil.
+  package var quietPeriod: QuietPeriod?
 }
 
 /// What became of a registration.

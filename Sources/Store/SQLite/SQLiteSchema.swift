@@ -239,6 +239,16 @@ enum SQLiteSchema {
       created INTEGER NOT NULL, waiting INTEGER NOT NULL
     ) STRICT;
     CREATE INDEX sign_up_waiting ON sign_up(user_id) WHERE waiting = 1;
+    -- That a recipient has taken a notification out of the inbox.
+    ALTER TABLE recipient ADD COLUMN hidden INTEGER;
+    -- When a device is not disturbed, which pushes come then all the same, and until when a job waits for that.
+    ALTER TABLE registration ADD COLUMN quiet_hours TEXT;
+    ALTER TABLE push ADD COLUMN urgent INTEGER;
+    UPDATE push SET urgent = 1 WHERE id IN (SELECT push FROM job WHERE state = 'queued')
+      AND notification IN (
+        SELECT id FROM notification WHERE members LIKE '%"importance":"urgent"%');
+    ALTER TABLE job ADD COLUMN quiet INTEGER;
+    CREATE INDEX job_quiet ON job(registration) WHERE state = 'queued' AND quiet IS NOT NULL;
     """,
   ]
 
@@ -287,7 +297,8 @@ enum SQLiteSchema {
     CREATE TABLE registration(
       id TEXT PRIMARY KEY, user_id INTEGER NOT NULL DEFAULT 0, platform TEXT, handle TEXT NOT NULL UNIQUE,
       updated INTEGER NOT NULL, keys TEXT, lane TEXT, name TEXT, created INTEGER, credential TEXT,
-      user_agent TEXT, contact INTEGER, ended INTEGER, ended_by TEXT, language TEXT, time_zone TEXT
+      user_agent TEXT, contact INTEGER, ended INTEGER, ended_by TEXT, language TEXT, time_zone TEXT,
+      quiet_hours TEXT
     ) STRICT;
     CREATE INDEX registration_of_user ON registration(user_id);
     -- What an audience needs of a registration, in the order of the IDs: its row is at a random place.
@@ -347,12 +358,12 @@ enum SQLiteSchema {
     ) STRICT;
 
     -- progress: how far the notification has come with the recipient, from 0 (queued) to 5 (read). kept: not null if
-    -- another has taken its place for others only.
+    -- another has taken its place for others only. hidden: when the recipient took it out of the inbox.
     CREATE TABLE recipient(
       user_id INTEGER NOT NULL,
       notification INTEGER NOT NULL REFERENCES notification ON DELETE CASCADE,
       fetched INTEGER, read INTEGER, sent INTEGER, displayed INTEGER, opened INTEGER, dismissed INTEGER,
-      kept INTEGER,
+      kept INTEGER, hidden INTEGER,
       progress INTEGER AS (
         CASE WHEN read IS NOT NULL THEN 5 WHEN opened IS NOT NULL THEN 4 WHEN fetched IS NOT NULL THEN 3
           WHEN displayed IS NOT NULL THEN 2 WHEN sent IS NOT NULL THEN 1 ELSE 0 END
@@ -404,19 +415,21 @@ enum SQLiteSchema {
     CREATE INDEX event_of_interaction ON event(interaction) WHERE interaction IS NOT NULL;
 
     -- message, members, form: what it says, if that is not what the notification says now. media: what it links to.
+    -- urgent: not null if it does not wait for the end of a device's quiet hours.
     CREATE TABLE push(
       id INTEGER PRIMARY KEY, notification INTEGER REFERENCES notification ON DELETE CASCADE,
       lane TEXT NOT NULL, kind TEXT NOT NULL, collapse TEXT, expires INTEGER, message TEXT, members TEXT,
-      form TEXT, media TEXT
+      form TEXT, media TEXT, urgent INTEGER
     ) STRICT;
     CREATE INDEX push_of_notification ON push(notification);
     -- refused: the settings under which a queued job was refused. refused_since: the time of renewal after which its
-    -- registration does not end.
+    -- registration does not end. quiet: until when it has waited for the end of the device's quiet hours.
     CREATE TABLE job(
       id INTEGER PRIMARY KEY AUTOINCREMENT, push INTEGER NOT NULL REFERENCES push ON DELETE CASCADE,
       lane TEXT NOT NULL, token TEXT NOT NULL, user_id INTEGER, registration TEXT, audience TEXT, collapse TEXT,
       state TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, due INTEGER NOT NULL, owner TEXT,
-      updated INTEGER NOT NULL, sent_as TEXT, reference TEXT, reason TEXT, refused TEXT, refused_since INTEGER
+      updated INTEGER NOT NULL, sent_as TEXT, reference TEXT, reason TEXT, refused TEXT, refused_since INTEGER,
+      quiet INTEGER
     ) STRICT;
     CREATE INDEX job_of_push ON job(push, state);
     CREATE INDEX job_by_state ON job(state, lane, id);
@@ -429,6 +442,7 @@ enum SQLiteSchema {
     CREATE INDEX job_sent ON job(registration, audience, updated) WHERE state = 'sent';
     CREATE INDEX job_refused ON job(lane, refused, id) WHERE state = 'queued' AND refused IS NOT NULL;
     CREATE INDEX job_refused_device ON job(registration) WHERE state = 'queued' AND refused IS NOT NULL;
+    CREATE INDEX job_quiet ON job(registration) WHERE state = 'queued' AND quiet IS NOT NULL;
     -- Lanes whose service is doubted (since is NULL), or that wait for the operator.
     CREATE TABLE lane_pause(
       lane TEXT NOT NULL, settings TEXT NOT NULL, since INTEGER, until INTEGER, reason TEXT,

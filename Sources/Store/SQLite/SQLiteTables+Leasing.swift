@@ -4,27 +4,21 @@ extension SQLiteConnection {
   func leaseDue(
     _ lane: SendingLane, limit: Int, owner: String, at now: Date, until: Date
   ) throws -> [LeasedJob] {
-    try lease(dueJobs(of: lane.name, at: now, limit: limit), owner: owner, at: now, until: until)
+    try leaseAwake(lane, limit: limit, at: now) { limit in
+      let due = try dueJobs(of: lane.name, at: now, limit: limit)
+      return (try lease(due, owner: owner, at: now, until: until), due.count)
+    }
   }
 
   func lease(_ jobs: [Int], owner: String, at now: Date, until: Date) throws -> [LeasedJob] {
     try lease(dueJobs(jobs, at: now), owner: owner, at: now, until: until)
   }
 
-  /// Leases due jobs; fails those whose device is gone, which have no `job`.
+  /// Leases those due jobs that can be sent now.
   private func lease(
-    _ due: [(id: Int, job: LeasedJob?)], owner: String, at now: Date, until: Date
+    _ due: [DueJob], owner: String, at now: Date, until: Date
   ) throws -> [LeasedJob] {
-    let gone = due.filter { $0.job == nil }.map(\.id)
-    if !gone.isEmpty {
-      try updateJobs(
-        from: .queued, to: .failed,
-        """
-        UPDATE job SET state = 'failed', updated = $1, reason = 'the device is gone', owner = NULL
-        WHERE id \(isIn("$2"))
-        """, now, gone)
-    }
-    let jobs = due.compactMap(\.job)
+    let jobs = try sendable(due, at: now)
     try run(
       """
       UPDATE job SET due = $1, owner = $2, updated = $3, refused = NULL, refused_since = NULL
@@ -36,29 +30,28 @@ extension SQLiteConnection {
   /// What is leased of a job, and with which registration.
   private static let leasedColumns = """
     SELECT job.id, token, push.id, notification, job.user_id, handle, platform, keys, audience, kind,
-      push.collapse, expires, attempts, job.registration, registration.language
+      push.collapse, expires, attempts, job.registration, registration.language,
+      \(QuietDevices.column), job.quiet IS NOT NULL
     FROM job JOIN push ON push.id = job.push
       LEFT JOIN registration ON registration.id = job.registration AND registration.user_id = job.user_id
         AND registration.ended IS NULL
     """
 
   /// These jobs; `job` is nil if the registration is gone.
-  private func dueJobs(_ jobs: [Int], at now: Date) throws -> [(id: Int, job: LeasedJob?)] {
+  private func dueJobs(_ jobs: [Int], at now: Date) throws -> [DueJob] {
     try all(
       """
       \(Self.leasedColumns) WHERE job.id \(isIn("$1")) ORDER BY job.id
       """, jobs
-    ) { row in
-      let id: Int = try row.next()
-      return (id, try leasedJob(id, &row, at: now))
-    }
+    ) { row in try dueJob(&row, at: now) }
   }
 
   /// The due jobs that no earlier one blocks; `job` is nil if the registration is gone.
   private func dueJobs(
     of lane: String, at now: Date, limit: Int
-  ) throws -> [(id: Int, job: LeasedJob?)] {
-    // A cancelled job with an owner is still being sent: a later push must not overtake it.
+  ) throws -> [DueJob] {
+    // A cancelled job with an owner is still being sent: a later push must not overtake it. One that waits for the end
+    // of quiet hours lets a later one pass, which waits for it, too, unless it is urgent.
     try all(
       """
       \(Self.leasedColumns)
@@ -67,7 +60,8 @@ extension SQLiteConnection {
         WHERE earlier.state = 'queued' AND earlier.registration IS job.registration
           AND earlier.audience IS job.audience
           AND earlier.collapse IS NOT NULL AND earlier.collapse = job.collapse
-          AND earlier.lane = job.lane AND earlier.id < job.id)
+          AND earlier.lane = job.lane AND earlier.id < job.id
+          AND (earlier.quiet IS NULL OR earlier.quiet <= $2))
       AND NOT EXISTS (
         SELECT 1 FROM job AS cancelled
         WHERE cancelled.state = 'cancelled' AND cancelled.owner IS NOT NULL
@@ -76,10 +70,13 @@ extension SQLiteConnection {
           AND cancelled.lane = job.lane AND cancelled.id < job.id AND cancelled.due > $2)
       ORDER BY due, job.id LIMIT $3
       """, lane, now, max(0, limit)
-    ) { row in
-      let id: Int = try row.next()
-      return (id, try leasedJob(id, &row, at: now))
-    }
+    ) { row in try dueJob(&row, at: now) }
+  }
+
+  private func dueJob(_ row: inout SQLiteRow, at now: Date) throws -> DueJob {
+    let id: Int = try row.next()
+    let job = try leasedJob(id, &row, at: now)
+    return DueJob(id: id, job: job, quiet: try row.next(), hasWaited: try row.next())
   }
 
   private func leasedJob(_ id: Int, _ row: inout SQLiteRow, at now: Date) throws -> LeasedJob? {

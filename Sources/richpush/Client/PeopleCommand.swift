@@ -131,14 +131,16 @@ extension UserPage.User: Reported {
 
 extension DeviceList.Device: Reported {
   static let heads = [
-    "REGISTRATION", "NAME", "PLATFORM", "REGISTERED", "LAST CONTACT", "ENDED", "PROGRAM", "TAGS",
+    "REGISTRATION", "NAME", "PLATFORM", "REGISTERED", "LAST CONTACT", "ENDED", "QUIET",
+    "PROGRAM", "TAGS",
   ]
 
   var cells: [String] {
     [
       registration, name ?? "-", platform ?? "-", created.cell,
       Optional(lastContact ?? updated).cell, ended.cell,
-      userAgent ?? "-", tags.joined(separator: ", "),
+      quietHours.map { "\($0.from)–\($0.until)" } ?? "-", userAgent ?? "-",
+      tags.joined(separator: ", "),
     ]
   }
 }

@@ -1,0 +1,106 @@
+import FoundationEssentials
+
+/// A due job that was found, or leased.
+struct DueJob {
+  let id: Int
+  /// Nil if its device is gone.
+  let job: LeasedJob?
+  /// What ``QuietDevices`` selects of its device.
+  let quiet: String?
+  /// Whether it has waited for the end of a quiet period.
+  let hasWaited: Bool
+}
+
+extension Changing {
+  /// The jobs of those that are due and can be sent now.
+  ///
+  /// Fails those whose device is gone. Those whose device has a quiet period now wait for its end, as if they were due
+  /// then; whoever read, or hid, the notification meanwhile is not pushed it.
+  func sendable(_ due: [DueJob], at now: Date) throws -> [LeasedJob] {
+    let gone = due.filter { $0.job == nil }.map(\.id)
+    if !gone.isEmpty {
+      try updateJobs(
+        from: .queued, to: .failed,
+        """
+        UPDATE job SET state = 'failed', updated = $1, reason = 'the device is gone', owner = NULL
+        WHERE id \(isIn("$2"))
+        """, now, gone)
+    }
+    guard due.contains(where: { $0.quiet != nil || $0.hasWaited }) else {
+      return due.compactMap(\.job)
+    }
+    let held = try hold(due.map { ($0.id, $0.quiet, $0.job?.expires) }, at: now)
+    let waited = due.filter { $0.hasWaited && $0.job != nil && !held.contains($0.id) }.map(\.id)
+    let excluded = held.union(try cancelUseless(waited, at: now))
+    return due.compactMap { excluded.contains($0.id) ? nil : $0.job }
+  }
+
+  /// Has due jobs of a lane wait whose devices have a quiet period now, among the `limit` that are due longest; returns
+  /// how many.
+  ///
+  /// Without a lease, for many of them at once, and before a few are chosen to try a service.
+  func holdQuiet(of lane: SendingLane, limit: Int, at now: Date) throws -> Int {
+    let due: [Int] = try column(
+      "SELECT id FROM job WHERE state = 'queued' AND lane = $1 AND due <= $2 ORDER BY due, id LIMIT $3",
+      lane.name, now, limit)
+    let quiet = try all(
+      """
+      SELECT job.id, \(QuietDevices.column), push.expires
+      FROM job JOIN push ON push.id = job.push
+        JOIN registration ON registration.id = job.registration AND registration.user_id = job.user_id
+      WHERE job.id \(isIn("$1")) AND state = 'queued' AND due <= $2 AND registration.ended IS NULL
+        AND registration.quiet_hours IS NOT NULL AND push.urgent IS NULL
+      ORDER BY job.id \(lock("FOR UPDATE OF job SKIP LOCKED"))
+      """, due, now
+    ) { ($0 as Int, $1 as String?, $2 as Date?) }
+    return try hold(quiet, at: now).count
+  }
+
+  /// Has those wait whose device has a quiet period now, until it is over or the push expires; returns which.
+  private func hold(
+    _ jobs: [(id: Int, quiet: String?, expires: Date?)], at now: Date
+  ) throws -> Set<Int> {
+    var devices = QuietDevices(at: now)
+    var ends: [Date: [Int]] = [:]
+    for (id, quiet, expires) in jobs {
+      // One that has expired is settled as such.
+      guard let end = devices.end(of: quiet), expires.map({ $0 > now }) ?? true else { continue }
+      ends[min(end, expires ?? end), default: []].append(id)
+    }
+    for (end, jobs) in ends.sorted(by: { $0.key < $1.key }) {
+      try run(
+        """
+        UPDATE job SET due = $1, quiet = $1, owner = NULL, updated = $2,
+          reason = 'the device has quiet hours'
+        WHERE id \(isIn("$3"))
+        """, end, now, jobs)
+    }
+    return Set(ends.values.joined())
+  }
+
+  /// Cancels those of the jobs whose users have read or hidden the notification, and returns which.
+  private func cancelUseless(_ jobs: [Int], at now: Date) throws -> Set<Int> {
+    if jobs.isEmpty { return [] }
+    let cancelled = try updateJobs(
+      from: .queued, to: .cancelled,
+      """
+      UPDATE job SET state = 'cancelled', updated = $1, owner = NULL,
+        reason = 'it was read in the quiet hours of the device'
+      WHERE id \(isIn("$2")) AND EXISTS (
+        SELECT 1 FROM push JOIN recipient ON recipient.notification = push.notification
+        WHERE push.id = job.push AND recipient.user_id = job.user_id
+          AND (recipient.read IS NOT NULL OR recipient.hidden IS NOT NULL))
+      """, now, jobs)
+    return Set(cancelled.map(\.id))
+  }
+
+  /// Looks at once at the jobs of a registration that wait for the end of its quiet period, which may be another now.
+  func endWaiting(of registration: String, at now: Date) throws {
+    let lanes: [String] = try column(
+      """
+      UPDATE job SET due = $1, quiet = $1
+      WHERE registration = $2 AND state = 'queued' AND quiet > $1 AND due > $1 RETURNING lane
+      """, now, registration)
+    effects.add(Set(lanes).sorted().map { .jobs(lane: $0) })
+  }
+}
