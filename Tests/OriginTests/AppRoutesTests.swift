@@ -74,6 +74,35 @@ import Testing
     }
   }
 
+  @Test func `who takes gzip gets it, with a tag of its own`() async throws {
+    try await TestServer.test { server in
+      let plain = try await server.execute("GET", "/app/start.js")
+      #expect(plain.fields["Content-Encoding"] == nil && plain.fields["Vary"] == "Accept-Encoding")
+      for accepted in ["gzip, deflate, br", "br;q=1.0, GZIP;q=0.5"] {
+        let packed = try await server.execute(
+          "GET", "/app/start.js", fields: ["Accept-Encoding": accepted])
+        #expect(packed.fields["Content-Encoding"] == "gzip")
+        #expect(packed.fields["Content-Type"] == plain.fields["Content-Type"])
+        #expect(packed.bytes.count < plain.bytes.count / 2)
+        // An independent program reads it.
+        #expect(try unpacked(packed.bytes) == Data(plain.bytes))
+        let etag = try #require(packed.fields["ETag"])
+        #expect(etag != plain.fields["ETag"])
+        let again = try await server.execute(
+          "GET", "/app/start.js", fields: ["Accept-Encoding": accepted, "If-None-Match": etag])
+        #expect(again.status == 304 && again.fields["Content-Encoding"] == nil)
+      }
+      for refused in ["identity", "gzip;q=0", "gzip; q=0.0", "br"] {
+        let answer = try await server.execute(
+          "GET", "/app/start.js", fields: ["Accept-Encoding": refused])
+        #expect(answer.fields["Content-Encoding"] == nil, "\(refused)")
+      }
+      let icon = try await server.execute(
+        "GET", "/app/icon-192.png", fields: ["Accept-Encoding": "gzip"])
+      #expect(icon.fields["Content-Encoding"] == nil)
+    }
+  }
+
   @Test func `the manifest has all that an installation needs`() async throws {
     try await TestServer.test { server in
       let manifest = try await server.execute("GET", "/app/manifest.webmanifest")
@@ -239,3 +268,16 @@ import Testing
 private let square: [UInt8] =
   [137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13, 73, 72, 68, 82, 0, 0, 2, 0, 0, 0, 2, 0, 8, 6]
   + [UInt8](repeating: 0, count: 15)
+
+/// What gzip(1) makes of a file.
+private func unpacked(_ bytes: [UInt8]) throws -> Data? {
+  let scratch = try Scratch()
+  let file = URL(filePath: scratch.path + "/file.gz")
+  try Data(bytes).write(to: file)
+  let (gzip, output) = (Process(), Pipe())
+  (gzip.executableURL, gzip.arguments) = (URL(filePath: "/bin/gzip"), ["-dc", file.path])
+  gzip.standardOutput = output
+  try gzip.run()
+  defer { gzip.waitUntilExit() }
+  return try output.fileHandleForReading.readToEnd()
+}

@@ -21,6 +21,9 @@ struct AppRoutes: Sendable {
   /// The scripts that pages of other sites load.
   private static let sharedFiles: Set<String> = ["client.js", "subscribe.js"]
 
+  /// The files in which words stand for what only the server knows.
+  private static let templates: Set<String> = ["index.html", "worker.js"]
+
   private let settings: AppSettings
   private let files: EmbeddedFiles
   private let description: Response
@@ -41,7 +44,7 @@ struct AppRoutes: Sendable {
       "__VERSION__": String(version.prefix(16)), "__COLOUR__": settings.colour,
       "__NAME__": settings.name.escapedForHTML,
     ]
-    for index in files.indices where !files[index].name.hasSuffix(".png") {
+    for index in files.indices where Self.templates.contains(files[index].name) {
       let text = String(decoding: files[index].bytes, as: UTF8.self)
       files[index].bytes = Array(words.reduce(text) { $0.replacing($1.key, with: $1.value) }.utf8)
     }

@@ -1,12 +1,45 @@
 import CGnuTLS
+import CZlib
+import Glibc
 import HTTP
 import RichPushAPI
+import Synchronization
 
 /// Files that the build embeds in the program: a page with its scripts.
 struct EmbeddedFiles: Sendable {
-  private struct File: Sendable {
+  /// A file as it is or as gzip, with its entity tag.
+  private struct Form: Sendable {
     let etag: String
     let response: Response
+  }
+
+  private final class File: Sendable {
+    let plain: Form
+    private let bytes: [UInt8]
+    // Made when it is first asked for, so that the server starts sooner.
+    private let gzip = Mutex<Form?>(nil)
+
+    init(_ plain: Form, _ bytes: [UInt8]) { (self.plain, self.bytes) = (plain, bytes) }
+
+    /// The file as gzip (RFC 1952); as it is if it is a picture, or there is no memory.
+    var compressed: Form {
+      if plain.response.fields["Content-Type"] == "image/png" { return plain }
+      return gzip.withLock { gzip in
+        if let gzip { return gzip }
+        var size = 0
+        guard let data = czlib_gzip(bytes, bytes.count, &size) else { return plain }
+        defer { free(data) }
+        let etag = plain.etag + "-gzip"
+        var fields = plain.response.fields
+        fields["ETag"] = "\"\(etag)\""
+        fields["Content-Encoding"] = "gzip"
+        let response = Response.bytes(
+          200, Array(UnsafeBufferPointer(start: data, count: size)),
+          type: fields["Content-Type"] ?? "", fields: fields)
+        gzip = Form(etag: etag, response: response)
+        return Form(etag: etag, response: response)
+      }
+    }
   }
 
   private static let types = [
@@ -32,8 +65,9 @@ struct EmbeddedFiles: Sendable {
         fields: [
           "ETag": "\"\(etag)\"", "Cache-Control": "no-cache", "Content-Security-Policy": policy,
           "Referrer-Policy": "no-referrer", "Cross-Origin-Opener-Policy": "same-origin",
+          "Vary": "Accept-Encoding",
         ])
-      return (name, File(etag: etag, response: response))
+      return (name, File(Form(etag: etag, response: response), bytes))
     }
     self.files = Dictionary(uniqueKeysWithValues: described)
   }
@@ -45,16 +79,28 @@ struct EmbeddedFiles: Sendable {
     return String(decoding: hex.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
-  /// The file of this name; 304 if the client has it.
+  /// The file of this name, as gzip if the client takes it; 304 if the client has it.
   ///
   /// - Throws: `notFound`.
   func response(for name: String, to request: Request) throws(ServiceError) -> Response {
     guard let file = files[name] else {
       throw ServiceError(.notFound, "There is no file of this name.")
     }
-    guard request.has(etag: file.etag) else { return file.response }
-    var fields = file.response.fields
-    fields["Content-Type"] = nil
+    let form = request.acceptsGzip ? file.compressed : file.plain
+    guard request.has(etag: form.etag) else { return form.response }
+    var fields = form.response.fields
+    (fields["Content-Type"], fields["Content-Encoding"]) = (nil, nil)
     return .empty(304, fields: fields)
+  }
+}
+
+extension HTTP.Request {
+  /// Whether the client takes content as gzip (RFC 9110, section 12.5.3).
+  fileprivate var acceptsGzip: Bool {
+    (fields["Accept-Encoding"] ?? "").lowercased().split(separator: ",").contains { coding in
+      let parts = coding.split(separator: ";").map { $0.filter { $0 != " " } }
+      let isRefused = parts.dropFirst().contains { $0.wholeMatch(of: /q=0(\.0*)?/) != nil }
+      return parts.first == "gzip" && !isRefused
+    }
   }
 }
