@@ -18,6 +18,7 @@ export class Inbox {
   #next = null;
   #turn = 0;
   #isLoading = false;
+  #isLoaded = false;
   #failures = 0;
   unread = 0;
 
@@ -65,7 +66,7 @@ export class Inbox {
     this.#turn += 1;
     this.#filter = filter;
     this.#next = null;
-    this.#isLoading = false;
+    this.#isLoading = this.#isLoaded = false;
     this.#items.forEach((item) => this.#drop(item));
     this.#items.clear();
     this.fresh.hidden = true;
@@ -100,6 +101,7 @@ export class Inbox {
       const isFirst = !this.#items.size;
       this.#merge(page);
       if (isFirst || !page.next) this.#next = page.next;
+      this.#isLoaded = true;
       this.#setUnread(page.unread);
       if (this.#isWhole) await Offline.saveInbox(this.#context.device, page);
     } catch (problem) {
@@ -147,12 +149,12 @@ export class Inbox {
       this.#drop(item);
       this.#items.delete(id);
     }
-    const newest = Math.max(-1, ...this.#items.keys());
+    const newest = this.#isLoaded ? Math.max(-1, ...this.#items.keys()) : Infinity;
     for (const notification of notifications) {
       const known = this.#items.get(notification.id);
       if (known) known.show(notification);
       else this.#add(notification);
-      if (!known && newest >= 0 && notification.id > newest) added += 1;
+      if (!known && notification.id > newest) added += 1;
     }
     this.#arrange();
     if (added && scrollY > 400) {

@@ -162,11 +162,12 @@ export class Inside {
     const context = this.#context;
     // Firefox would ask the user.
     if (platform.browser !== "Firefox") navigator.storage?.persist?.().catch(() => {});
+    const { signal } = this.#life;
     await this.#banners();
-    await notifications.keepOn(context);
-    if (context.device?.waiting) await this.#seeWhetherApproved().catch(() => {});
+    if (!signal.aborted) await notifications.keepOn(context);
+    if (!signal.aborted && context.device.waiting) await this.#seeWhetherApproved().catch(() => {});
     await this.#banners();
-    setTimeout(() => { if (!this.#life.signal.aborted) this.#inbox.keep().catch(() => {}); }, 2000);
+    setTimeout(() => { if (!signal.aborted) this.#inbox.keep().catch(() => {}); }, 2000);
   }
 
   /** Who has signed up has subjects as soon as somebody has approved it. */
@@ -181,6 +182,7 @@ export class Inside {
     if (this.#life.signal.aborted || !this.#inbox) return;
     const context = this.#context;
     const { name } = await notifications.state(context);
+    if (this.#life.signal.aborted) return;
     const hidden = JSON.parse(localStorage.getItem("hints") ?? "[]");
     const again = () => this.#banners();
     const hide = (key) => () => { localStorage.setItem("hints", JSON.stringify([...hidden, key])); again(); };

@@ -23,6 +23,7 @@ export async function worker() {
  * `on`.
  */
 export async function state({ app, device }) {
+  if (!device) return { name: "ask" };
   if (needsHomeScreen) return { name: "install" };
   if (!isSecureContext) return { name: "insecure" };
   if (!hasPush) return { name: "unsupported" };
@@ -45,7 +46,7 @@ export async function keepOn(context) {
   const old = await earlierWorker();
   // Nothing reaches it, and nothing is lost with it.
   if (old && !await old.pushManager?.getSubscription()) await old.unregister();
-  const isWanted = context.device.pushes === "on" || (context.device.pushes === undefined && await old?.pushManager.getSubscription());
+  const isWanted = context.device?.pushes === "on" || (context.device && context.device.pushes === undefined && await old?.pushManager.getSubscription());
   if (isWanted && hasPush && Notification.permission === "granted") await subscribe(context, old).catch(() => {});
 }
 
@@ -63,6 +64,8 @@ async function subscribe(context, old) {
     if (thrown.status === 401) return context.signedOut("ended");
     problem = { message: thrown.message, code: thrown.code ?? (thrown.name === "AbortError" ? "push-service" : undefined) };
   }
+  // It may have been signed out meanwhile.
+  if (context.device !== device) return;
   await context.setDevice({ pushes: "on", pushProblem: problem });
   if (problem) throw Object.assign(new Error(problem.message), problem);
 }

@@ -29,7 +29,8 @@ const context = {
     if (context.device) await end(context);
     else await Device.forget();
     const device = { id: registration, user, token, ...(waiting && { waiting }), pictureWidth: pictureWidth(Math.min(640, innerWidth)) };
-    await Device.save(device);
+    // A browser that keeps nothing is signed in until the page is closed.
+    await Device.save(device).catch(() => {});
     context.tellOthers({ type: "signed-in" });
     history.replaceState(null, "", "./");
     await begin(device);
