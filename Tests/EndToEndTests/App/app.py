@@ -507,6 +507,17 @@ def check_a_thousand_scroll_and_few_are_held(chromium):
         assert phone.page.evaluate("most") < 60 and phone.page.locator(".media img").count() < 30
 
 
+def check_both_languages_have_the_same_words(chromium):
+    with Phone(chromium) as phone:
+        phone.page.goto(APP)
+        english, german = phone.page.evaluate("""async () => {
+          const names = (value, path = "") => value !== null && typeof value === "object"
+            ? Object.entries(value).flatMap(([key, inner]) => names(inner, `${path}.${key}`)) : [`${path} ${typeof value}`];
+          return Promise.all(["en", "de"].map(async (tag) => names((await import(`./app-${tag}.js`)).app).sort()));
+        }""".replace("`./app-", "`/app/app-"))
+        assert english == german and len(english) > 150, set(english) ^ set(german)
+
+
 def check_axe_finds_nothing(chromium):
     send("dora", title="Questions", message="Here.", actions=[{"id": "ask", "label": "Ask", "input": "Your question"}])
     axe, found = Axe(), {}
