@@ -71,6 +71,7 @@ export class Inside {
       if (link.dataset.hash === hash || (link.dataset.hash === "" && filter.id !== undefined)) link.setAttribute("aria-current", "page");
       else link.removeAttribute("aria-current");
     }
+    document.querySelector(".filters [aria-current]")?.scrollIntoView({ inline: "nearest", block: "nearest" });
     const field = document.getElementById("search");
     if (field && document.activeElement !== field) field.value = filter.search ?? "";
     if (isSettings) {
