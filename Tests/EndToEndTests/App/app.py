@@ -521,24 +521,26 @@ def check_both_languages_have_the_same_words(chromium):
 def check_axe_finds_nothing(chromium):
     send("dora", title="Questions", message="Here.", actions=[{"id": "ask", "label": "Ask", "input": "Your question"}])
     axe, found = Axe(), {}
-    for size in (PHONE, SCREEN):
-        for scheme in ("light", "dark"):
-            for locale in ("en-GB", "de-DE"):
-                with Phone(chromium, size, color_scheme=scheme, locale=locale, bypass_csp=True) as phone:
-                    def judge(place):
-                        phone.page.wait_for_timeout(300)
-                        for finding in axe.run(phone.page).response["violations"]:
-                            found[finding["id"]] = f"{place} {size['width']} {scheme} {locale}: {finding['nodes'][0]['html'][:120]}"
-                    phone.page.goto(APP)
-                    phone.page.locator("h1").wait_for()
-                    judge("welcome")
-                    phone.sign_in("dora")
-                    judge("inbox")
-                    phone.page.evaluate("location.hash = '#settings'")
-                    phone.page.locator(".panel button.danger").wait_for()
-                    judge("settings")
-                    phone.page.locator(".panel button.danger").click()
-                    judge("dialog")
+
+    def judge(page, place):
+        page.wait_for_timeout(300)
+        for finding in axe.run(page).response["violations"]:
+            found[finding["id"]] = f"{place}: {finding['nodes'][0]['html'][:120]}"
+
+    kinds = [(size, scheme, locale) for size in (PHONE, SCREEN) for scheme in ("light", "dark") for locale in ("en-GB", "de-DE")]
+    for size, scheme, locale in kinds:
+        with Phone(chromium, size, color_scheme=scheme, locale=locale, bypass_csp=True) as phone:
+            kind = f"{size['width']} {scheme} {locale}"
+            phone.page.goto(APP)
+            phone.page.locator("h1").wait_for()
+            judge(phone.page, f"welcome {kind}")
+            phone.sign_in("dora")
+            judge(phone.page, f"inbox {kind}")
+            phone.page.evaluate("location.hash = '#settings'")
+            phone.page.locator(".panel button.danger").wait_for()
+            judge(phone.page, f"settings {kind}")
+            phone.page.locator(".panel button.danger").click()
+            judge(phone.page, f"dialog {kind}")
     assert not found, found
 
 
@@ -598,13 +600,15 @@ def main():
             executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-dev-shm-usage"])
         expect.set_options(timeout=PATIENCE * 1000)
         only = os.environ.get("ONLY", "")
-        for name, check in [(name, check) for name, check in globals().items() if name.startswith("check_" + only)]:
+        checks = [(name, check) for name, check in globals().items() if name.startswith("check_" + only)]
+        for name, check in checks:
             start = time.monotonic()
+            said = name.replace("_", " ")
             try:
                 check(chromium)
             except Exception:
-                failures.append(f"{name.replace('_', ' ')}\n{traceback.format_exc(limit=-3)}")
-            print(f"{time.monotonic() - start:5.1f} s  {name.replace('_', ' ')}{'' if not failures or not failures[-1].startswith(name.replace('_', ' ')) else '  FAILED'}", flush=True)
+                failures.append(f"{said}\n{traceback.format_exc(limit=-3)}")
+            print(f"{time.monotonic() - start:5.1f} s  {said}", flush=True)
             for context in chromium.contexts:
                 with contextlib.suppress(Exception):
                     context.close()
