@@ -98,8 +98,9 @@ async function receive(device, { richId, richType, richMessage, app_badge: badge
   // Another user may have signed in meanwhile.
   if (!page || (await Device.load())?.id !== device.id) return;
   await Offline.saveInbox(device, page);
-  const { details } = page.notifications.find(({ id }) => id === richId) ?? {};
-  if (media && details) await Offline.saveMedia(device, richId, media.variant, details, media.width, media.blob);
+  // A push has the ID as a text.
+  const { id, details } = page.notifications.find(({ id }) => id === Number(richId)) ?? {};
+  if (media && details) await Offline.saveMedia(device, id, media.variant, details, media.width, media.blob);
   if (badge === undefined) await (page.unread ? self.navigator.setAppBadge?.(page.unread) : self.navigator.clearAppBadge?.())?.catch(() => {});
 }
 
