@@ -40,7 +40,8 @@ export class Inbox {
     this.nearby = new IntersectionObserver((entries) => {
       for (const { target, isIntersecting } of entries) target.item.near(isIntersecting);
     }, { rootMargin: "1200px 0px" });
-    new IntersectionObserver(([{ isIntersecting }]) => { if (isIntersecting) this.loadMore(); }, { rootMargin: "1500px 0px" }).observe(this.more);
+    this.nearEnd = new IntersectionObserver((entries) => { if (entries.at(-1).isIntersecting) this.loadMore(); }, { rootMargin: "1500px 0px" });
+    this.nearEnd.observe(this.more);
     addEventListener("scroll", () => { if (scrollY < 200) this.fresh.hidden = true; }, { passive: true });
   }
 
@@ -124,7 +125,11 @@ export class Inbox {
       const page = await this.#context.client.nextPage(this.#next);
       if (turn !== this.#turn) return;
       this.#next = page.next;
-      for (const notification of page.notifications) this.#items.get(notification.id)?.show(notification) ?? this.#add(notification);
+      for (const notification of page.notifications) {
+        const known = this.#items.get(notification.id);
+        if (known) known.show(notification);
+        else this.#add(notification);
+      }
       this.#arrange();
       this.#setUnread(page.unread);
     } catch (problem) {
@@ -132,9 +137,11 @@ export class Inbox {
     } finally {
       if (turn === this.#turn) this.#isLoading = false;
     }
-    // The end may still be near: the observer only tells when that changes.
-    if (this.#next && !this.#failures && this.more.getBoundingClientRect().top < innerHeight + 1500) this.loadMore();
-    else this.#describe();
+    this.#describe();
+    // The end may still be near, or be near again by now: the observer tells only when that changes, and how it is at first.
+    if (this.#failures) return;
+    this.nearEnd.unobserve(this.more);
+    this.nearEnd.observe(this.more);
   }
 
   #merge({ notifications, next }) {
