@@ -62,7 +62,7 @@ async function subscribe(context, old) {
     await old?.unregister();
   } catch (thrown) {
     if (thrown.status === 401) return context.signedOut("ended");
-    problem = { message: thrown.message, code: thrown.code ?? (thrown.name === "AbortError" ? "push-service" : undefined) };
+    problem = { message: thrown.message, code: thrown.name === "AbortError" ? "push-service" : thrown.code };
   }
   // It may have been signed out meanwhile.
   if (context.device !== device) return;
