@@ -131,7 +131,7 @@ class Server:
         shutil.copytree(ROOT / "plugins", work / "plugins", ignore=shutil.ignore_patterns("examples", "*.swift"))
         shutil.copytree(ROOT / "plugins/examples/poll", work / "plugins/poll")
         self.process = subprocess.Popen(
-            [PROGRAMS / "richpush", "serve", "--demo", "--listen", "127.0.0.1:0", "--push", "embedded,apns,fcm,webpush", "--push-page",
+            [PROGRAMS / "richpush", "serve", "--demo", "--listen", "127.0.0.1:0", "--push", "embedded,apns,fcm,webpush",
              "--push-contact", "mailto:shop@example.com", "--push-allow", f"localhost:{webpush.port}", "--log-level", "error"],
             cwd=work, stdout=subprocess.PIPE, text=True, env=os.environ | {
                 "RICHPUSH_APNS_KEY_FILE": str(apns.folder / "key.p8"), "RICHPUSH_APNS_KEY_ID": "ABC123DEFG",
@@ -351,20 +351,17 @@ def photograph(camera):
 
 
 def photograph_phone(camera):
-    """The page /push/ of a phone, whose browser gets its pushes from the stand-in."""
-    subscription = camera.server.services["webpush"].tell(do="subscribe", name="alice")
-    with camera.page(viewport=PHONE, permissions=["notifications"], has_touch=True) as page:
-        page.add_init_script("""{
-          const { endpoint, p256dh, auth } = SUBSCRIPTION;
-          PushManager.prototype.getSubscription = async () => null;
-          PushManager.prototype.subscribe = async () => ({ toJSON: () => ({ endpoint, keys: { p256dh, auth } }) });
-        }""".replace("SUBSCRIPTION", json.dumps(subscription)))
-        page.goto(camera.server.url + "/push/")
-        page.get_by_label("Name").fill("alice")
-        page.get_by_label("Password").fill("alice")
-        page.get_by_role("button", name="Turn on").click()
-        expect(page.locator("#inbox li")).to_have_count(5)
-        expect(page.locator("#inbox img")).to_have_count(3)
+    """The app on a phone."""
+    with camera.page(viewport=PHONE, has_touch=True) as page:
+        page.goto(camera.server.url + "/app/")
+        page.get_by_label("Name", exact=True).fill("alice")
+        page.get_by_label("Password", exact=True).fill("alice")
+        page.get_by_role("button", name="Sign in", exact=True).click()
+        # What is said first on a new device.
+        page.get_by_role("button", name="Not now").click()
+        expect(page.locator(".card-note")).to_have_count(0)
+        expect(page.locator(".item")).to_have_count(5)
+        expect(page.locator(".item").first.locator(".media.loaded img")).to_be_visible()
         camera.take(page, "phone", framed=True)
 
 
