@@ -176,8 +176,8 @@ let package = Package(
         "richpush", "richpush-exec", "img", "img-decode", "sound", "video", "url",
       ],
       exclude: [
-        "Console", "Plugins/Attacks", "Plugins/Films", "Plugins/OldKernel", "Plugins/Sounds",
-        "Push/push_page.py", "Push/subscribe_button.py",
+        "App", "Console", "Plugins/Attacks", "Plugins/Films", "Plugins/OldKernel", "Plugins/Sounds",
+        "Push/subscribe_button.py",
       ],
       swiftSettings: strict),
     .testTarget(name: "ArchitectureTests", swiftSettings: strict),

@@ -33,7 +33,7 @@ LONGEST = [
     "EndToEndTests.UntouchedRootSystemTests", "EndToEndTests.PackageSystemTests", "EndToEndTests.ConsoleSystemTests",
     "EndToEndTests.ObjectStoreSystemTests", "EndToEndTests.CutOffNodeSystemTests",
     "EndToEndTests.OtherRoleSystemTests", "ImagingTests.PictureFormsSoakTests", "EndToEndTests.DescriptionSystemTests",
-    "EndToEndTests.BrowserPushSystemTests", "EndToEndTests.DatabaseAwaySystemTests", "EndToEndTests.NodesChaosSoakTests",
+    "EndToEndTests.AppSystemTests", "EndToEndTests.DatabaseAwaySystemTests", "EndToEndTests.NodesChaosSoakTests",
     "EndToEndTests.FilmShapeTests", "EndToEndTests.TrimmedFilmTests", "HTTPTests.DamagedFileTests",
     "ImagingTests.ForeignPictureTests", "EndToEndTests.FilmSoundTests", "EndToEndTests.PreparingTests",
     "EndToEndTests.PluginCommandTests", "OriginTests.AccessTests", "PushTests.WebPushLanesTests",

@@ -21,11 +21,11 @@ import Waiting
     const fill = (field, value) => { field.value = value; field.dispatchEvent(new Event("input", { bubbles: true })); };
     """
 
-  private func run(_ page: BrowserPage, _ script: String) throws -> JSONValue {
+  private func run(_ page: FirefoxPage, _ script: String) throws -> JSONValue {
     try page.value("(async () => { \(Self.prelude)\n\(script) })()")
   }
 
-  private func withConsole(_ body: (BrowserPage) async throws -> Void) async throws {
+  private func withConsole(_ body: (FirefoxPage) async throws -> Void) async throws {
     try #require(
       FileManager.default.isExecutableFile(atPath: "/usr/bin/firefox-esr"),
       "make test-system installs firefox-esr")
@@ -33,7 +33,7 @@ import Waiting
     try await RunningServer.lend { server in
       let opened = try firefox.tell(["do": "open", "url": "\(server.endpoint)/console/"])
       #expect(opened["error"] == nil, "\(opened)")
-      let page = BrowserPage(firefox: firefox)
+      let page = FirefoxPage(firefox: firefox)
       _ = try run(
         page,
         """

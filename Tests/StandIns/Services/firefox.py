@@ -1,10 +1,12 @@
 """Debian's Firefox, headless and offline, and the part of Mozilla's push service that it and a server speak to.
 
 usage: firefox.py FOLDER
-Standard output: one JSON object per line, first {"port": …}, then an answer per command.
+Standard output: one JSON object per line, first {"port": …, "certificates": "…"}, then an answer per command. The endpoints are
+https://127.0.0.1:PORT/push/…, with a certificate that the file of certificates vouches for.
 Standard input: one command per line:
   {"do": "reset"}                       ends Firefox and forgets what was seen
   {"do": "open", "url": "…"}            starts Firefox with a new profile, on a page
+  {"do": "go", "url": "…"}              leads the page of that Firefox elsewhere
   {"do": "evaluate", "script": "…"}     answers with {"value": …}, the JSON of what the script's promise gives, or
                                         with {"error": "…"}; the script runs in the page
   {"do": "refuse", "count": n}          answers 503 to the next pushes
@@ -24,6 +26,8 @@ import uuid
 
 import aiohttp
 from aiohttp import web
+
+import certificates
 
 PREFERENCES = {
     "dom.push.testing.allowInsecureServerURL": True, "dom.push.enabled": True,
@@ -87,6 +91,9 @@ class Browser:
             return {"error": answer["exceptionDetails"]["text"]}
         return {"value": json.loads(answer["result"]["value"])}
 
+    async def go(self, url):
+        await self.call("browsingContext.navigate", context=self.context, url=url, wait="complete")
+
     async def stop(self):
         self.process.kill()
         await self.process.wait()
@@ -119,7 +126,7 @@ class PushService:
             elif kind == "register":
                 await socket.send_json({
                     "messageType": "register", "channelID": data["channelID"], "status": 200,
-                    "pushEndpoint": f"http://127.0.0.1:{self.port}/push/{data['channelID']}"})
+                    "pushEndpoint": f"https://127.0.0.1:{self.port}/push/{data['channelID']}"})
             elif kind == "unregister":
                 await socket.send_json(
                     {"messageType": "unregister", "channelID": data["channelID"], "status": 200})
@@ -144,13 +151,14 @@ class PushService:
             "data": base64.urlsafe_b64encode(body).rstrip(b"=").decode(),
             "headers": {"encoding": fields["Content-Encoding"]}})
         return web.Response(
-            status=201, headers={"Location": f"http://127.0.0.1:{self.port}/m/{version}", "TTL": fields["TTL"]})
+            status=201, headers={"Location": f"https://127.0.0.1:{self.port}/m/{version}", "TTL": fields["TTL"]})
 
     async def obey(self, command):
         if command["do"] == "open":
-            self.browser = await Browser.start(self.folder, f"ws://127.0.0.1:{self.port}/")
-            await self.browser.call(
-                "browsingContext.navigate", context=self.browser.context, url=command["url"], wait="complete")
+            self.browser = await Browser.start(self.folder, f"ws://127.0.0.1:{self.socket_port}/")
+            await self.browser.go(command["url"])
+        elif command["do"] == "go":
+            await self.browser.go(command["url"])
         elif command["do"] == "evaluate":
             return await self.browser.evaluate(command["script"])
         elif command["do"] == "refuse":
@@ -172,10 +180,15 @@ async def main(folder):
     app.router.add_post("/push/{channel}", service.take)
     runner = web.AppRunner(app)
     await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    service.port = site._server.sockets[0].getsockname()[1]
-    print(json.dumps({"port": service.port}), flush=True)
+    tls = certificates.server_context(folder, ["http/1.1"])
+    # Firefox does not trust that certificate, so its own connection is a plain one.
+    ports = []
+    for context in [tls, None]:
+        site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context)
+        await site.start()
+        ports.append(site._server.sockets[0].getsockname()[1])
+    service.port, service.socket_port = ports
+    print(json.dumps({"port": service.port, "certificates": os.path.join(folder, "ca.pem")}), flush=True)
     loop = asyncio.get_running_loop()
     while line := await loop.run_in_executor(None, sys.stdin.readline):
         try:
