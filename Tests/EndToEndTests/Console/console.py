@@ -21,7 +21,9 @@ import tempfile
 import threading
 import time
 import traceback
+import urllib.error
 import urllib.parse
+import urllib.request
 import zlib
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -1067,6 +1069,57 @@ def check_people_change_their_own_password_and_stay_signed_in_here(console):
     with console.page() as page:
         sign_in(page, "petra", "battery staple")
         expect(page.get_by_role("navigation")).to_be_visible()
+
+
+def read_code(page, dialog):
+    """What a QR reader finds in the picture of a dialog."""
+    with tempfile.NamedTemporaryFile(suffix=".png") as file:
+        file.write(dialog.locator("svg.qr-code").screenshot())
+        file.flush()
+        return subprocess.run(["zbarimg", "--quiet", "--raw", file.name], capture_output=True, text=True).stdout.strip()
+
+
+def use_code(code, **members):
+    request = urllib.request.Request(f"{SERVER}/api/pair", json.dumps({"code": code} | members).encode())
+    with urllib.request.urlopen(request) as answer:
+        return json.load(answer)
+
+
+def check_a_phone_is_paired_by_a_picture_that_a_camera_reads(console):
+    with console.page("admin") as page:
+        show(page, "people")
+        page.get_by_role("button", name="Pair a phone: admin").click()
+        dialog = page.get_by_role("dialog", name="Pair a phone for admin")
+        link = dialog.get_by_label("Or send this link").input_value()
+        assert read_code(page, dialog) == link, link
+        short = dialog.locator(".short-code").inner_text()
+        violations = Axe().run(page).response["violations"]
+        assert not violations, violations
+        paired = use_code(short, name="Paired by hand")
+        assert paired["user"] == "admin" and paired["token"], paired
+        expect(dialog.get_by_role("status")).to_contain_text("was used")
+        dialog.get_by_role("button", name="Close").click()
+    with console.page("alice") as page:
+        show(page, "account")
+        page.get_by_role("button", name="Add a device").click()
+        dialog = page.get_by_role("dialog", name="Add a device")
+        expect(dialog.locator("svg.qr-code")).to_be_visible()
+        dialog.get_by_role("button", name="Make another code").click()
+        expect(dialog.locator("tbody tr")).to_have_count(2)
+        code = dialog.get_by_label("Or send this link").input_value()[-22:]
+        dialog.get_by_role("button", name="Revoke").first.click()
+        expect(dialog.locator("tbody tr")).to_have_count(1)
+        expect(dialog.locator("svg.qr-code")).to_have_count(0)
+        try:
+            use_code(code)
+            raise AssertionError("a revoked code was used")
+        except urllib.error.HTTPError as refused:
+            assert refused.code == 410, refused.code
+        dialog.get_by_role("button", name="Make another code").click()
+        use_code(dialog.get_by_label("Or send this link").input_value()[-22:], name="Alice's new phone")
+        expect(dialog.get_by_role("status")).to_contain_text("was used")
+        dialog.get_by_role("button", name="Close").click()
+        expect(page.get_by_role("cell", name="Alice's new phone", exact=True)).to_be_visible()
 
 
 def check_the_page_opens_without_an_error_and_names_the_account_of_the_demonstration(console):
