@@ -96,6 +96,7 @@ import Testing
     let url = URL(filePath: "/nowhere")
     let deviceToken = "00FC13"
     let (endpoint, publicKey, secret) = ("https://push.example/1", "BA", "AA")
+    let (server, scanned) = (url, "7KQMWX4P")
 
     """
 

@@ -200,11 +200,12 @@ const isMeasured = ({ richType }, { reports = [] }) => Boolean(richType) || repo
 /** What devices get, which counts as no fetch. */
 function renditions({ id, richType, details }) {
   return h("ul", { class: "profiles" }, Object.keys(texts.profiles).map((profile) => {
-    const picture = h("img", { alt: texts.profiles[profile], loading: "lazy", src: address(`/api/notifications/${id}/media${query({ profile })}`) });
+    // Its name stands below it.
+    const picture = h("img", { alt: "", loading: "lazy", src: address(`/api/notifications/${id}/media${query({ profile })}`) });
     showUntilLoaded(picture, details.thumbHash);
     // What is no picture is played, or shown by its symbol.
     picture.addEventListener("error", () => picture.replaceWith(
-      richType === "video" ? h("video", { controls: true, preload: "metadata", muted: true, playsInline: true, src: picture.src, "aria-label": picture.alt })
+      richType === "video" ? h("video", { controls: true, preload: "metadata", muted: true, playsInline: true, src: picture.src, "aria-label": texts.profiles[profile] })
       : h("span", { class: "symbol" }, icon({ sound: "sound", url: "link" }[richType] ?? "file"))));
     return h("li", {}, h("span", { class: "picture" }, picture), h("small", { class: "quiet" }, texts.profiles[profile]));
   }));

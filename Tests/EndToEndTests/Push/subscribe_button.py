@@ -120,7 +120,7 @@ def check_a_press_signs_up_and_another_ends_it(context):
     expect(page.get_by_role("status")).to_have_text("You will be notified.")
     device = kept(page)
     assert device["user"].startswith("guest-") and device["token"] and device["server"] == SERVER + "/", device
-    devices = call(page, "admin", "GET", f"/api/users/{device['user']}/registrations")["devices"]
+    devices = call(page, "admin", "GET", f"/api/users/{device['user']}/devices")["devices"]
     assert [one["platform"] for one in devices] == ["webpush"] and "news" in devices[0]["tags"], devices
     asked = []
     page.on("request", lambda request: asked.append(request.url) if "/api/" in request.url else None)
@@ -132,7 +132,7 @@ def check_a_press_signs_up_and_another_ends_it(context):
     expect(button).to_have_text("★ Tell me")
     expect(page.get_by_role("status")).to_have_text("You will no longer be notified.")
     assert kept(page) is None and page.evaluate("localStorage.subscription ?? null") is None
-    until(lambda: call(page, "admin", "GET", f"/api/users/{device['user']}/registrations")["devices"] == [])
+    until(lambda: call(page, "admin", "GET", f"/api/users/{device['user']}/devices")["devices"] == [])
     assert page.evaluate("states").count("off") == 1 and not page.errors, page.errors
 
 
