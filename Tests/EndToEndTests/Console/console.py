@@ -76,7 +76,7 @@ class Console:
 
 
 def sign_in(page, user, password=None):
-    page.goto(SERVER + "/")
+    page.goto(SERVER + "/console/")
     page.get_by_label("Name").fill(user)
     page.get_by_label("Password").fill(password or user)
     page.get_by_role("button", name="Sign in").click()
@@ -1126,7 +1126,7 @@ def check_the_page_opens_without_an_error_and_names_the_account_of_the_demonstra
     with console.page() as page:
         errors = []
         page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
-        page.goto(SERVER + "/")
+        page.goto(SERVER + "/console/")
         expect(page.get_by_text("sign in as admin with the password admin")).to_be_visible()
         sign_in(page, "admin")
         assert not errors, errors
