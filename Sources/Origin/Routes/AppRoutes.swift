@@ -97,7 +97,7 @@ struct AppRoutes: Sendable {
       throw ServiceError(.invalidRequest, "The code in pair is none of this server.")
     }
     let start = code.map { "./?pair=\($0)" } ?? "./"
-    let manifest = Manifest(
+    let manifest = AppManifest(
       settings, start: start, isGerman: context.languages.first?.hasPrefix("de") == true)
     var response = Response.json(200, manifest)
     response.fields["Content-Type"] = "application/manifest+json"
@@ -109,7 +109,7 @@ struct AppRoutes: Sendable {
 }
 
 /// The members of the manifest.
-private struct Manifest: Encodable {
+private struct AppManifest: Encodable {
   struct Icon: Encodable {
     let src: String
     let sizes: String
