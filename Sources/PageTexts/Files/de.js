@@ -117,7 +117,7 @@ export const texts = {
     send: "Senden", schedule: "Planen", startOver: "Neu beginnen", zone: (zone) => `Zeiten gelten in Ihrer Zeitzone (${zone}).`,
     test: "Nur an mich senden",
     tested: (all, unreached) => `An ${all === 1 ? "Ihr Gerät" : `Ihre ${devices(all)}`} gesendet${unreached ? `; ${number(unreached)} davon erreicht kein Push-Dienst` : ""}.`,
-    testedNowhere: "Von Ihnen ist kein Gerät angemeldet, das sie zeigen würde. Sie steht nur in Ihrem eigenen Eingang.",
+    testedNowhere: "Von Ihnen ist kein Gerät angemeldet, das sie zeigen würde. Sie steht nur in Ihrem eigenen Posteingang.",
     notSent: (faults) => `Nicht gesendet: Oben ${faults === 1 ? "fehlt eine Angabe oder ist falsch" : `fehlen ${number(faults)} Angaben oder sind falsch`}.`,
     changedMeanwhile: "Die Empfänger ließen sich nicht zählen. Versuchen Sie es noch einmal.",
     faults: {
@@ -213,7 +213,7 @@ export const texts = {
     pastTime: "Diese Zeit ist vorbei. Wählen Sie eine spätere.",
     replacedBy: (id) => `Benachrichtigung ${id} ist an ihre Stelle getreten.`,
     ended: { withdrawn: "Die Empfänger sehen sie nicht mehr.", expired: "Ihre Zeit ist vorbei." },
-    withdraw: "Zurückziehen", withdrawQuestion: "Diese Benachrichtigung zurückziehen? Sie verschwindet aus jedem Eingang, und was noch wartet, wird nicht mehr zugestellt.",
+    withdraw: "Zurückziehen", withdrawQuestion: "Diese Benachrichtigung zurückziehen? Sie verschwindet aus jedem Posteingang, und was noch wartet, wird nicht mehr zugestellt.",
     held: "Die Person, die sie gesendet hat, wurde entfernt oder darf nicht mehr senden. Sie wartet, bis die Administration sie sendet.",
     release: "Jetzt senden", releaseQuestion: "Diese Benachrichtigung jetzt senden?", withdrawn: "Die Benachrichtigung wurde zurückgezogen.", progress: "Fortschritt", about: "Benachrichtigung", timeline: "Verlauf",
     renditions: "Was die Geräte bekommen", recipients: "Empfänger", created: "Erstellt", due: "Fällig", firstSent: "Zuerst gesendet",
