@@ -191,7 +191,8 @@ import Testing
     try await TestServer.test(prepare: { configuration, _ in
       try configuration.usePublicURL("https://push.example/rich/")
     }) { server in
-      #expect(try await make(server).link.hasPrefix("https://push.example/rich/app/#pair="))
+      let code = try await make(server)
+      #expect(code.link.hasPrefix("https://push.example/rich/app/#pair="))
     }
   }
 
