@@ -4,7 +4,7 @@ import Testing
 /// The recipients' app in real browsers, which are offline, against servers that are no demonstrations: the files of `App`.
 @Suite(.timeLimit(.minutes(10))) struct AppSystemTests {
   @Test(arguments: [
-    ["pairing", "install", "demonstration", "inbox", "settings"], ["worker", "away", "access"],
+    ["pairing", "install", "demonstration", "inbox", "settings", "worker"], ["access", "away"],
   ])
   func `a phone with Chromium is paired, receives, shows, answers and forgets`(
     parts: [String]

@@ -15,7 +15,9 @@ def looks(phone, place, failures):
         phone.page.set_viewport_size(size)
         for colours in ["light", "dark"]:
             phone.page.emulate_media(color_scheme=colours)
-            for finding in Axe().run(phone.page).response["violations"]:
+            found = Axe().run(phone.page).response
+            assert len(found["passes"]) > 10, found
+            for finding in found["violations"]:
                 nodes = [node["html"][:160] for node in finding["nodes"]][:3]
                 failures.append(f"{place}, {size['width']}, {colours}: {finding['id']}: {nodes}")
             over = phone.page.evaluate("document.documentElement.scrollWidth - innerWidth")

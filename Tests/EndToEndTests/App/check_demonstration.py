@@ -1,7 +1,6 @@
 """A stranger's first two minutes: `richpush serve --demo`, what it prints, and the browser of a phone."""
 
 import re
-import shlex
 import subprocess
 import time
 
