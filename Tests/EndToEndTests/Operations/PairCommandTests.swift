@@ -95,7 +95,7 @@ import Testing
   @Test func `zbarimg reads the link from the terminal's half blocks`() async throws {
     try await RunningServer.lend { server in
       let command =
-        "stty cols 80; \(Package.program("richpush").path) user pair alice --data "
+        "stty cols 80; \(try Package.program("richpush").path) user pair alice --data "
         + server.scratch.folder.path + "/var"
       let result = try await Child.run("/usr/bin/script", ["-qec", command, "/dev/null"])
       let lines = result.output.map { $0.trimmingCharacters(in: ["\r"]) }

@@ -15,7 +15,7 @@ import Testing
       "--cors-origin", "http://127.0.0.1:\(site.number)",
     ]
     try await RunningServer.lend(flags: flags) { server in
-      let file = { Package.root.appending(path: $0).path }
+      let file = { (path: String) in Package.root.appending(path: path).path }
       let result = try await Tool.run(
         "python",
         [
