@@ -182,6 +182,7 @@ struct RouteServices: Sendable {
       health: HealthRoutes(
         store: store, access: configuration.metricsAccess, readiness: readiness, report: metrics,
         unreached: delivery.unreached),
+      app: AppDescriptionRoute(configuration, vapidKey: delivery.vapidKey),
       registrations: registrations,
       notifications: NotificationRoutes(
         store: store, publisher: delivery.publisher, sentRoutes: sent, inboxRoutes: inbox,
@@ -206,7 +207,7 @@ struct RouteServices: Sendable {
         store: store, mode: configuration.signUp, subjects: configuration.subjects.map(\.tag),
         limiter: SignUpLimiter(clock: clock), registrations: registrations),
       pushes: delivery.pushes, events: delivery.events,
-      pages: PageRoutes(configuration, vapidKey: delivery.vapidKey, sessions: sessions).routes)
+      pages: PageRoutes(configuration, sessions: sessions).routes)
     dispatcher = RequestDispatcher(table, authenticator: authenticator, store: store, log: log)
     store.observers.onCredentialsEnded.add {
       [authenticator, bodies = dispatcher.bodies, streams = [delivery.pushes, delivery.events]]

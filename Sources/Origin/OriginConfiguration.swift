@@ -64,7 +64,7 @@ package struct OriginConfiguration: Sendable {
   /// Demo mode: any user name is accepted with the same word as password; only on loopback.
   package var isDemo = false
   /// The recipients' app at `/app/`, to which `/` leads; nil for none.
-  package var app: AppSettings? = AppSettings()
+  package var app: AppSettings?
   /// Whether `/console/` has the console, to which `/` leads those who are signed in there, and everybody without ``app``.
   package var hasConsole = false
   /// What people can choose to get.

@@ -27,9 +27,11 @@ import Testing
     Module("Sources/JSON"),
     Module("Sources/RichPushAPI", "JSON"),
     Module("Sources/Console"),
+    Module("Sources/App"),
     Module("Sources/PageTexts"),
     Module(
-      "Sources/Origin", "Console", "PageTexts", "Delivery", "Intake", "Media", "Store", "Push",
+      "Sources/Origin", "App", "Console", "PageTexts", "Delivery", "Intake", "Media", "Store",
+      "Push",
       "PluginHost", "HTTP", "RichPushAPI", "Primitives", "CLibraries"),
     Module(
       "Sources/Delivery", "Intake", "Media", "Store", "Push", "PluginHost", "RichPushAPI",
@@ -62,7 +64,7 @@ import Testing
   /// The parts of the target `CLibraries`, each a module of its own in its module map.
   private static let cLibraries: Set = [
     "CGnuTLS", "CCrypt", "CLinux", "CNettle", "CPostgres", "CQRCode", "CSQLite", "CUnistring",
-    "CVersions",
+    "CVersions", "CZlib",
   ]
 
   @Test(arguments: modules)

@@ -61,7 +61,7 @@ struct WritingFunction: Sendable {
       }
     },
     Self("setMaxDevices", effects: none) {
-      _ = try await $0.accounts.setMaxDevices(of: "alice", to: 9)
+      _ = try await $0.accounts.setMaxDevices(of: "alice", to: 99)
     },
     Self("setAttributes", effects: none) {
       _ = try await $0.accounts.setAttributes(["alice": ["city": "Bern"]])

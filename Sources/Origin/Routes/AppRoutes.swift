@@ -4,7 +4,7 @@ import HTTP
 import PageTexts
 import RichPushAPI
 
-/// `/app/`: the recipients' app, whose files are in the module `App`, and `GET /api/app`, which describes it.
+/// `/app/`: the recipients' app, whose files are in the module `App`.
 ///
 /// The files need no password; what they show comes from the API.
 struct AppRoutes: Sendable {
@@ -26,9 +26,8 @@ struct AppRoutes: Sendable {
 
   private let settings: AppSettings
   private let files: EmbeddedFiles
-  private let description: Response
 
-  init(_ settings: AppSettings, _ configuration: OriginConfiguration, vapidKey: String?) {
+  init(_ settings: AppSettings) {
     self.settings = settings
     var files = (Array(AppFiles.all) + Array(PageTextFiles.all)).map {
       (name: $0.key, bytes: $0.value)
@@ -49,18 +48,11 @@ struct AppRoutes: Sendable {
       files[index].bytes = Array(words.reduce(text) { $0.replacing($1.key, with: $1.value) }.utf8)
     }
     self.files = EmbeddedFiles(files, policy: Self.policy)
-    description = .json(
-      200,
-      AppDescription(
-        name: settings.name, colour: settings.colour,
-        subjects: configuration.subjects.map { .init(tag: $0.tag, name: $0.name) },
-        signUp: configuration.signUp?.rawValue, demo: configuration.isDemo, vapidKey: vapidKey))
   }
 
   /// The routes of the app and of the workers that it takes over from.
   var routes: [Route] {
     [
-      Route("GET", "/api/app", for: .anybody, immediate: describe),
       // The paths are relative, so that they also work behind a proxy with a path.
       Route("GET", "/app", for: .anybody) { _ in .empty(308, fields: ["Location": "app/"]) },
       Route("GET", "/app/", for: .anybody) {
@@ -83,11 +75,6 @@ struct AppRoutes: Sendable {
         return try files.response(for: $0.parameters[0], to: $0.request)
       },
     ]
-  }
-
-  private func describe(_ context: RequestContext) throws -> Response {
-    _ = try context.query()
-    return description
   }
 
   /// The manifest (W3C Web Application Manifest); with `?pair=` the app starts with that code once it is installed.

@@ -5,10 +5,10 @@ struct PageRoutes: Sendable {
   /// The routes of all pages.
   let routes: [Route]
 
-  init(_ configuration: OriginConfiguration, vapidKey: String?, sessions: SessionRoutes) {
+  init(_ configuration: OriginConfiguration, sessions: SessionRoutes) {
     var routes: [Route] = []
     if let app = configuration.app {
-      routes += AppRoutes(app, configuration, vapidKey: vapidKey).routes
+      routes += AppRoutes(app).routes
     }
     if configuration.hasConsole { routes += ConsoleRoutes().routes }
     if !routes.isEmpty {

@@ -4,6 +4,7 @@ import Intake
 /// The API's routes (`GET /api/openapi.json`).
 struct RouteTable: Sendable {
   let health: HealthRoutes
+  let app: AppDescriptionRoute
   let registrations: RegistrationRoutes
   let notifications: NotificationRoutes
   let inbox: InboxRoutes
@@ -69,6 +70,7 @@ struct RouteTable: Sendable {
         "PUT", "/api/notifications/{}/hidden", for: .user, body: .memory(limit: 1024), inbox.hide),
       Route("DELETE", "/api/notifications/{}/hidden", for: .user, inbox.bringBack),
       Route("GET", "/api/push/stream", for: .user, pushes.get),
+      Route("GET", "/api/app", for: .anybody, immediate: app.get),
       Route("GET", "/api/push/vapid", for: .user, registrations.vapid),
       Route("GET", "/api/events/stream", for: .publisher, events.get),
       Route(

@@ -127,7 +127,9 @@ enum ServeCommand: Command {
       + (console.map { ["richpush: the console is at \($0)"] } ?? [])
     // People open the console; programs read the first line.
     for line in Terminal.isInteractive ? lines.reversed() : lines { Terminal.print("\(line)") }
-    if configuration.isDemo { Terminal.print("\(lines: firstSteps(url, console: console, app: app))") }
+    if configuration.isDemo {
+      Terminal.print("\(lines: firstSteps(url, console: console, app: app))")
+    }
     supervision.sendReady()
     if let interval = supervision.watchdogInterval {
       origin.onTurns(every: interval / 3) { supervision.sendAlive() }
