@@ -16,12 +16,16 @@ public struct DeviceChange: Sendable, Equatable, Codable {
   public var timeZone = Change<String>.none
   /// When pushes wait.
   public var quietHours = Change<QuietHours>.none
+  /// A removal takes the push token away: the device stays, and gets no pushes until it registers again.
+  ///
+  /// No value can be set here.
+  public var platform = Change<String>.none
 
   /// Changes nothing; the members can be set afterwards.
   public init() {}
 
   private enum CodingKeys: String, CodingKey, CaseIterable {
-    case name, tags, language, timeZone, quietHours
+    case name, tags, language, timeZone, quietHours, platform
   }
 }
 

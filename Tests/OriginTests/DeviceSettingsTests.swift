@@ -53,6 +53,30 @@ import Testing
     }
   }
 
+  @Test func `a device without a push token stays, gets none, and can register again`()
+    async throws
+  {
+    try await TestServer.test { server in
+      try await put(#","Tags":["news"]"#, server)
+      let issued = try await server.execute("POST", path + "/token", as: "device")
+      let token = try #require(issued.json["token"] as? String)
+      let removed = try await patch(#"{"platform":null}"#, token: token, server)
+      #expect(removed.status == 200 && removed.json["platform"] is NSNull)
+      #expect(removed.json["tags"] as? [String] == ["news", "username:device"])
+      #expect(try await patch(#"{"platform":null}"#, token: token, server).status == 200)
+      let audience = try await server.execute("GET", "/api/audience?to=news", as: "publisher")
+      #expect((audience.json["devices"] as? [String: Int])?.isEmpty == true)
+      let other = try await patch(#"{"platform":"apns"}"#, token: token, server)
+      #expect(other.status == 422 && other.detail?.contains("PUT") == true)
+      let again = try await server.execute(
+        "PUT", path, token: token, body: #"{"Platform":"fcm","Handle":"x:y"}"#)
+      #expect(again.status == 200)
+      let device = try await listed(server)
+      #expect(device["platform"] as? String == "fcm")
+      #expect(device["tags"] as? [String] == ["news", "username:device"])
+    }
+  }
+
   @Test func `what a registration leaves out stays as it is`() async throws {
     try await TestServer.test { server in
       try await put(

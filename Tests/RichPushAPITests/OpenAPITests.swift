@@ -286,6 +286,7 @@ import Testing
     (change.name, change.tags) = (.value("n"), .value(["news"]))
     (change.language, change.timeZone) = (.value("de"), .value("UTC"))
     change.quietHours = .value(QuietHours(from: "22:00", until: "07:00"))
+    change.platform = .removal
     return change
   }()
 

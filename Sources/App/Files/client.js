@@ -154,7 +154,7 @@
       return this.#json("PUT", `register/${encodeURIComponent(id)}`, { body: device, headers: { Accept: "application/json" } });
     }
 
-    /** Changes what is given of `{name, tags, language, timeZone, quietHours}`; null removes one. */
+    /** Changes what is given of `{name, tags, language, timeZone, quietHours, platform}`; null removes one. */
     update(id, changes) { return this.#json("PATCH", `register/${encodeURIComponent(id)}`, { body: changes }); }
 
     /** Ends a registration, and with it the device's token. */

@@ -80,6 +80,8 @@ async function earlierWorker() {
 /** Turns pushes off in this browser; the device stays signed in. */
 export async function turnOff(context) {
   await unsubscribe();
+  // Otherwise its push service would call the subscription gone, and the registration would end with it.
+  await context.client.update(context.device.id, { platform: null }).catch(() => {});
   await context.setDevice({ pushes: "paused", pushProblem: undefined });
 }
 

@@ -130,6 +130,10 @@ struct RegistrationRoutes: Sendable {
       let new = try check(change.applied(to: nil))
       return { $0 = new }
     }
+    if case .value = change.platform {
+      throw ServiceError(
+        .rejected, "Platform can only be removed here (null); PUT registers one with its handle.")
+    }
     let name = try checked(change.name, Self.check(name:))
     let own = context.caller.name
     let tags = try checked(change.tags) { tags throws(ServiceError) in
@@ -147,6 +151,7 @@ struct RegistrationRoutes: Sendable {
       language(&$0.language)
       timeZone(&$0.timeZone)
       quietPeriod(&$0.quietPeriod)
+      if change.platform == .removal { $0.hasHandle = false }
     }
     guard let changed else { throw Self.noSuchRegistration }
     return .json(200, DeviceList.Device(changed))

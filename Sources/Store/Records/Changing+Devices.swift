@@ -15,7 +15,6 @@ extension Changing {
     ) { row in (owner: try row.next(UserID.self), isCurrent: try row.next(Bool.self)) }
     guard known == nil || known?.owner == user else { return false }
     if known?.isCurrent != true { try requireDeviceQuota(of: user) }
-    // Nobody can register this handle, since nobody learns it.
     try run(
       """
       INSERT INTO registration(id, user_id, handle, updated, name, created, credential, user_agent,
@@ -27,7 +26,7 @@ extension Changing {
         language = coalesce(excluded.language, registration.language),
         time_zone = coalesce(excluded.time_zone, registration.time_zone),
         ended = NULL, ended_by = NULL
-      """, id, user, "none:" + LinkKey.newSecret(), now, device.name, device.origin.credential,
+      """, id, user, Self.newHandle, now, device.name, device.origin.credential,
       device.origin.userAgent, device.language, device.timeZone)
     for tag in ["username:" + name] + tags {
       try send("INSERT INTO registration_tag VALUES ($1, $2) ON CONFLICT DO NOTHING", tag, id)
@@ -35,6 +34,19 @@ extension Changing {
     try setToken(device.token, of: id, user: user, at: now)
     return true
   }
+
+  /// Takes the push token of a registration away; what is queued for it fails.
+  func removeHandle(of registration: String) throws {
+    try run(
+      """
+      UPDATE registration SET platform = NULL, handle = $2, keys = NULL, lane = NULL, ended = NULL,
+        ended_by = NULL
+      WHERE id = $1 AND platform IS NOT NULL
+      """, registration, Self.newHandle)
+  }
+
+  /// What a registration without a push token has as its handle: nobody can register it, since nobody learns it.
+  private static var newHandle: String { "none:" + LinkKey.newSecret() }
 
   /// Makes this the only token of a registration of the user.
   func setToken(_ hash: Digest, of registration: String, user: UserID, at now: Date) throws {

@@ -45,8 +45,9 @@ extension EngineTables {
       guard isTheirs == true, let known = try transaction.registration(id) else { return nil }
       var settings = DeviceSettings(
         name: known.name, tags: known.tags, language: known.language, timeZone: known.timeZone,
-        quietPeriod: known.quietPeriod)
+        quietPeriod: known.quietPeriod, hasHandle: known.platform != nil)
       change(&settings)
+      if !settings.hasHandle { try transaction.removeHandle(of: id) }
       try transaction.run(
         """
         UPDATE registration SET name = $2, language = $3, time_zone = $4, quiet_hours = $5

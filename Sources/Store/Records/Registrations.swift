@@ -95,6 +95,8 @@ package struct DeviceSettings: Sendable, Equatable {
   package var timeZone: String?
   /// When it is not disturbed, or nil.
   package var quietPeriod: QuietPeriod?
+  /// Whether it has a push token; one that is taken away can only be registered again.
+  package var hasHandle: Bool
 }
 
 /// What became of a registration.
