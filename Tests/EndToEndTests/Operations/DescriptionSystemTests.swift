@@ -40,8 +40,9 @@ import Testing
   /// What follows the description is accepted.
   ///
   /// 422 is for what no schema can say: a rich type without a plugin, an asset that does not exist, a time
-  /// in the past, an expression of tags, a key that is not on its curve; 413 for a message that has more bytes than a
-  /// schema, which counts characters, can tell; 415 for an upload that is no picture;
+  /// in the past, quiet hours that end when they begin, an expression of tags, a key that is not on its
+  /// curve; 413 for a message that has more bytes than a schema, which counts characters, can tell; 415 for
+  /// an upload that is no picture;
   /// 400 for parameters that exclude each other. Only the operations that take such a thing may answer so.
   /// A target that is too long is refused, too, but not in one of the ways that it knows.
   private static let settings = """
@@ -56,7 +57,7 @@ import Testing
     expected-statuses = ["2XX", 403, 404, 409, 413, 422, 429, "5XX"]
 
     [[operations]]
-    include-operation-id = ["updateDevice", "countAudience"]
+    include-operation-id = ["updateDevice", "changeDeviceSettings", "countAudience"]
     [operations.checks.positive_data_acceptance]
     expected-statuses = ["2XX", 403, 404, 409, 413, 422, 429, "5XX"]
 
