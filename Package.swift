@@ -97,12 +97,12 @@ let package = Package(
       "Delivery",
       on: ["Intake", "Media", "Store", "Push", "PluginHost", "RichPushAPI", "Primitives"]),
     module("Console", resources: [.embedInCode("Files")]),
-    module("App", resources: [.embedInCode("Files")]),
+    module("WebApp", resources: [.embedInCode("Files")]),
     module("PageTexts", resources: [.embedInCode("Files")]),
     module(
       "Origin",
       on: [
-        "App", "Console", "PageTexts", "Delivery", "Intake", "Media", "Store", "Push",
+        "WebApp", "Console", "PageTexts", "Delivery", "Intake", "Media", "Store", "Push",
         "PluginHost", "HTTP", "RichPushAPI", "Primitives", "CLibraries",
       ],
       resources: [.embedInCode("openapi.json")]),
@@ -159,7 +159,7 @@ let package = Package(
     tests(
       of: "Origin",
       on: [
-        "App", "Console", "PageTexts", "Delivery", "Intake", "Media", "Store", "Push",
+        "WebApp", "Console", "PageTexts", "Delivery", "Intake", "Media", "Store", "Push",
         "PluginHost", "HTTP", "RichPushAPI", "TestSupport", "richpush-exec",
       ]),
     tests(of: "RichPushAPI"),

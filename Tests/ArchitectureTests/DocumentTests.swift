@@ -29,7 +29,7 @@ import Testing
 
   @Test func `shows each call of the client in JavaScript`() throws {
     let document = Repository.File(path: "docs/CLIENTS.md").text
-    let client = Repository.File(path: "Sources/App/Files/client.js").text
+    let client = Repository.File(path: "Sources/WebApp/Files/client.js").text
     let calls = try Pattern(#"(?:^|\n) {4}(?:static )?(?:async )?\*?(\w+)\("#).matches(in: client)
     #expect(calls.count > 20)
     for call in calls where call != "constructor" {

@@ -27,10 +27,10 @@ import Testing
     Module("Sources/JSON"),
     Module("Sources/RichPushAPI", "JSON"),
     Module("Sources/Console"),
-    Module("Sources/App"),
+    Module("Sources/WebApp"),
     Module("Sources/PageTexts"),
     Module(
-      "Sources/Origin", "App", "Console", "PageTexts", "Delivery", "Intake", "Media", "Store",
+      "Sources/Origin", "WebApp", "Console", "PageTexts", "Delivery", "Intake", "Media", "Store",
       "Push",
       "PluginHost", "HTTP", "RichPushAPI", "Primitives", "CLibraries"),
     Module(

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws the icons of the app, Sources/App/Files/*.png, from icon.svg.
+"""Draws the icons of the app, Sources/WebApp/Files/*.png, from icon.svg.
 
     apt-get install librsvg2-bin python3-pil
     docs/app/make.py
@@ -12,7 +12,7 @@ import subprocess
 from PIL import Image, ImageDraw
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-FILES = FOLDER.parents[1] / "Sources/App/Files"
+FILES = FOLDER.parents[1] / "Sources/WebApp/Files"
 
 
 def drawn(size, part=1.0):

@@ -1,10 +1,10 @@
-import App
+import WebApp
 import FoundationEssentials
 import HTTP
 import PageTexts
 import RichPushAPI
 
-/// `/app/`: the recipients' app, whose files are in the module `App`.
+/// `/app/`: the recipients' app, whose files are in the module `WebApp`.
 ///
 /// The files need no password; what they show comes from the API.
 struct AppRoutes: Sendable {

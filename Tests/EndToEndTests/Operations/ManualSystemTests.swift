@@ -52,7 +52,10 @@ import Testing
     #expect(try await completed("richpush serve --") == Self.flags(of: "serve"))
     #expect(
       try await completed("richpush user ''")
-        == ["add", "devices", "password", "quota", "list", "remove"])
+        == [
+          "add", "password", "quota", "list", "devices", "pair", "pairings", "waiting", "approve",
+          "remove",
+        ])
     #expect(try await completed("richpush comp") == ["completion"])
     #expect(try await completed("richpush serve --data /usr/shar").contains("/usr/share"))
   }

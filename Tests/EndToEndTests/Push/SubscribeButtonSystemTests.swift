@@ -20,7 +20,7 @@ import Testing
         "python",
         [
           file("Tests/EndToEndTests/Push/subscribe_button.py"), server.endpoint.absoluteString,
-          "\(site.number)", file("Sources/App/Files/richpush-worker.js"),
+          "\(site.number)", file("Sources/WebApp/Files/richpush-worker.js"),
         ],
         environment: ["HOME": server.scratch.folder.path], limit: .seconds(250))
       #expect(result.exitCode == 0, "\(result.output.joined(separator: "\n"))\n\(result.errors)")
