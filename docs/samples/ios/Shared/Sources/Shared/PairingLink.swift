@@ -12,7 +12,9 @@ public struct PairingLink: Equatable, Sendable {
   /// Only a server on this machine may do without https.
   public init?(_ text: String) {
     let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
-    guard var parts = URLComponents(string: text), parts.path.hasSuffix("/app/") else { return nil }
+    guard var parts = URLComponents(string: text), parts.host?.isEmpty == false,
+      parts.path.hasSuffix("/app/")
+    else { return nil }
     let words = [parts.fragment, parts.query].compactMap { $0 }
     guard let code = words.lazy.compactMap(Self.code(in:)).first else { return nil }
     (parts.fragment, parts.query) = (nil, nil)
