@@ -98,12 +98,12 @@ let package = Package(
       on: ["Intake", "Media", "Store", "Push", "PluginHost", "RichPushAPI", "Primitives"]),
     module("Console", resources: [.embedInCode("Files")]),
     module("WebApp", resources: [.embedInCode("Files")]),
-    module("PageTexts", resources: [.embedInCode("Files")]),
+    module("PageParts", resources: [.embedInCode("Files")]),
     module(
       "Origin",
       on: [
-        "WebApp", "Console", "PageTexts", "Delivery", "Intake", "Media", "Store", "Push",
-        "PluginHost", "HTTP", "RichPushAPI", "Primitives", "CLibraries",
+        "WebApp", "Console", "PageParts", "Delivery", "Intake", "Media", "Store", "Push",
+        "PluginHost", "HTTP", "MediaTypes", "RichPushAPI", "Primitives", "CLibraries",
       ],
       resources: [.embedInCode("openapi.json")]),
     module(
@@ -159,7 +159,7 @@ let package = Package(
     tests(
       of: "Origin",
       on: [
-        "WebApp", "Console", "PageTexts", "Delivery", "Intake", "Media", "Store", "Push",
+        "WebApp", "Console", "PageParts", "Delivery", "Intake", "Media", "Store", "Push",
         "PluginHost", "HTTP", "RichPushAPI", "TestSupport", "richpush-exec",
       ]),
     tests(of: "RichPushAPI"),

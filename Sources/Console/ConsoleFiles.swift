@@ -1,7 +1,7 @@
 /// The files of the console, which the build embeds in the program.
 ///
 /// They are a page, style sheets and ES modules without dependencies; they use the public API alone. Their words are in
-/// the module `PageTexts`. Each is described in
+/// the module `PageParts`. Each is described in
 /// its first line; `main.js` is where to start reading.
 package enum ConsoleFiles {
   /// The files by their names.
@@ -25,7 +25,6 @@ package enum ConsoleFiles {
     "asset-dialog.js": PackageResources.asset_dialog_js,
     "asset-picker.js": PackageResources.asset_picker_js,
     "media-view.js": PackageResources.media_view_js,
-    "thumb-hash.js": PackageResources.thumb_hash_js,
     "drop.js": PackageResources.drop_js,
     "uploads.js": PackageResources.uploads_js,
     "conflict-dialog.js": PackageResources.conflict_dialog_js,

@@ -1,7 +1,8 @@
 import FoundationEssentials
 package import Media
+import MediaTypes
 
-/// The recipients' app at `/app/`: what it is called, how it looks, and what it offers.
+/// The recipients' app at `/app/`: what it is called, and how it looks.
 package struct AppSettings: Sendable {
   /// The name under its icon.
   package var name = "richpush"
@@ -11,6 +12,7 @@ package struct AppSettings: Sendable {
   package private(set) var icon: [UInt8]?
   /// The pixels of a side of ``icon``.
   private(set) var iconSide = 512
+
   /// The app as it is without any option.
   package init() {}
 
@@ -25,20 +27,12 @@ package struct AppSettings: Sendable {
       throw OperatorError("--app-icon: \(path) has more than 1 MiB; phones load it with the app")
     }
     let bytes = Array(file)
-    guard let size = Self.sizeOfPNG(bytes), size.width == size.height, size.width >= 512 else {
+    guard MediaType.sniff(bytes).value == "image/png", let size = PixelSize.read(bytes),
+      size.width == size.height, size.width >= 512
+    else {
       throw OperatorError("--app-icon must be a square PNG of at least 512 pixels, not \(path)")
     }
     (icon, iconSide) = (bytes, size.width)
-  }
-
-  /// The pixels that the header of a PNG names (ISO/IEC 15948, 11.2.2); nil for another file.
-  private static func sizeOfPNG(_ bytes: [UInt8]) -> (width: Int, height: Int)? {
-    let start: [UInt8] = [137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13, 73, 72, 68, 82]
-    guard bytes.count >= 33, bytes.starts(with: start) else { return nil }
-    func number(at index: Int) -> Int {
-      bytes[index..<index + 4].reduce(0) { $0 << 8 | Int($1) }
-    }
-    return (number(at: 16), number(at: 20))
   }
 
   /// - Throws: `OperatorError` for a name or a colour that no page could show.

@@ -12,7 +12,7 @@ extension RichPushClient {
   ///
   /// Pushes come in the first of ``RichPushClient/languages``, if the notification has it.
   /// The same handle always gets the same ID, so an app can call this at every start. The user sees the `name`
-  /// in lists of devices. Without `tags` the device keeps those that it has.
+  /// in lists of devices. Without `tags` the device keeps its own.
   ///
   /// ```swift
   /// client.device = try await client.register(handle: deviceToken, tags: ["news"])
@@ -34,7 +34,7 @@ extension RichPushClient {
   /// and “-”.
   ///
   /// After the endpoint has changed, the same ID gets what was not sent to the old one. Without `tags` the device keeps
-  /// those that it has.
+  /// its own.
   ///
   /// ```swift
   /// try await client.register("desktop-1", endpoint: endpoint, p256dh: publicKey, auth: secret)
@@ -124,8 +124,8 @@ extension RichPushClient {
 
   /// The user's notifications, newest first.
   ///
-  /// With a `subject` those whose audience names that tag, with a `search` those that have all its words in title,
-  /// subtitle or text; a page may then have few notifications though there is a `next`.
+  /// With a `subject`, only notifications whose audience names that tag; with a `search`, only those with all its words
+  /// in title, subtitle or text. A page may then have few notifications though there is a `next`.
   ///
   /// ```swift
   /// let inbox = try await client.inbox(unreadOnly: true, limit: 20)

@@ -35,7 +35,6 @@ package enum AppFiles {
     "sign-out.js": PackageResources.sign_out_js,
     "start.js": PackageResources.start_js,
     "subscribe.js": PackageResources.subscribe_js,
-    "thumb-hash.js": PackageResources.thumb_hash_js,
     "welcome.js": PackageResources.welcome_js,
     "worker.js": PackageResources.worker_js,
   ]

@@ -28,11 +28,10 @@ import Testing
     Module("Sources/RichPushAPI", "JSON"),
     Module("Sources/Console"),
     Module("Sources/WebApp"),
-    Module("Sources/PageTexts"),
+    Module("Sources/PageParts"),
     Module(
-      "Sources/Origin", "WebApp", "Console", "PageTexts", "Delivery", "Intake", "Media", "Store",
-      "Push",
-      "PluginHost", "HTTP", "RichPushAPI", "Primitives", "CLibraries"),
+      "Sources/Origin", "WebApp", "Console", "PageParts", "Delivery", "Intake", "Media", "Store",
+      "Push", "PluginHost", "HTTP", "MediaTypes", "RichPushAPI", "Primitives", "CLibraries"),
     Module(
       "Sources/Delivery", "Intake", "Media", "Store", "Push", "PluginHost", "RichPushAPI",
       "Primitives"),

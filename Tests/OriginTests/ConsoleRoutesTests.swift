@@ -1,6 +1,6 @@
 import Console
 import Foundation
-import PageTexts
+import PageParts
 import TestSupport
 import Testing
 
@@ -9,7 +9,7 @@ import Testing
 
 /// `/console/`, and what its files may be.
 @Suite(.timeLimit(.minutes(1))) struct ConsoleRoutesTests {
-  private static let files = Array(ConsoleFiles.all) + Array(PageTextFiles.all)
+  private static let files = Array(ConsoleFiles.all) + Array(PagePartFiles.all)
 
   private func withConsole(
     _ body: @escaping @Sendable (TestServer) async throws -> Void
@@ -62,14 +62,14 @@ import Testing
   }
 
   @Test func `the files are few, all there, and make no markup of texts`() throws {
-    for (module, files) in [("Console", ConsoleFiles.all), ("PageTexts", PageTextFiles.all)] {
+    for (module, files) in [("Console", ConsoleFiles.all), ("PageParts", PagePartFiles.all)] {
       let folder = URL(filePath: #filePath).appending(path: "../../../Sources/\(module)/Files")
       let names = try FileManager.default.contentsOfDirectory(atPath: folder.standardized.path)
       #expect(Set(names) == Set(files.map(\.key)))
     }
     #expect(ConsoleFiles.all.reduce(0) { $0 + $1.value.count } <= 220_000)
     // A page loads one of them.
-    #expect(PageTextFiles.all.allSatisfy { $0.value.count <= 40_000 })
+    #expect(PagePartFiles.all.allSatisfy { $0.value.count <= 40_000 })
     for (name, bytes) in Self.files {
       let text = String(decoding: bytes, as: UTF8.self)
       for word in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("] {

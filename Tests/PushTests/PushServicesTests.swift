@@ -68,7 +68,7 @@ import Testing
     let platform = try #require(schemas?["Platform"])
     let names = PushServices.platforms.map(\.name)
     #expect(Set(platform["enum"] as? [String] ?? []) == Set(names))
-    let tables = try ["en", "de"].map { try text("Sources/PageTexts/Files/\($0).js") }
+    let tables = try ["en", "de"].map { try text("Sources/PageParts/Files/\($0).js") }
     let documentation = try text("docs/PUSH.md")
     for name in names {
       #expect(tables.allSatisfy { $0.contains(" \(name): \"") }, "\(name)")

@@ -1,34 +1,6 @@
-// Makes elements. Strings become text, never markup, so a name such as <img onerror=…> is shown as it is.
-
-/**
- * An element with its properties and children.
- *
- * `on` has listeners, `data` data attributes; a name with a hyphen and `role`, `for` and `list` are attributes,
- * all others properties. Children that are null or false are left out.
- */
-export function h(name, properties = {}, ...children) {
-  const element = document.createElement(name);
-  for (const [key, value] of Object.entries(properties)) {
-    if (value === undefined || value === null) continue;
-    if (key === "on") for (const type in value) element.addEventListener(type, value[type]);
-    else if (key === "data") Object.assign(element.dataset, value);
-    else if (key === "class") element.className = value;
-    else if (key.includes("-") || ["role", "for", "list"].includes(key)) element.setAttribute(key, value);
-    else element[key] = value;
-  }
-  element.append(...present(children));
-  return element;
-}
-
-/** Replaces what an element contains. */
-export function fill(element, ...children) {
-  element.replaceChildren(...present(children));
-  return element;
-}
-
-function present(children) {
-  return children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
-}
+// The elements that all pages have, and the console's symbols.
+import { svgElement } from "./elements.js";
+export { fill, h } from "./elements.js";
 
 const paths = {
   catalogue: "M3 3h6v6H3zM11 3h6v6h-6zM3 11h6v6H3zM11 11h6v6h-6z",
@@ -50,13 +22,5 @@ const paths = {
 };
 
 /** A drawn symbol, which says nothing to a screen reader. */
-export function icon(name) {
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
-  svg.setAttribute("viewBox", "0 0 20 20");
-  svg.setAttribute("aria-hidden", "true");
-  svg.setAttribute("class", "icon");
-  path.setAttribute("d", paths[name] ?? paths.file);
-  svg.append(path);
-  return svg;
-}
+export const icon = (name) => svgElement("svg", { viewBox: "0 0 20 20", "aria-hidden": "true", class: "icon" },
+  svgElement("path", { d: paths[name] ?? paths.file }));

@@ -1,7 +1,7 @@
 // What an asset looks like: a picture, a film's poster, a sound's waveform, a link's card, or a symbol.
 import { assetMedia } from "./api.js";
 import { h, icon } from "./dom.js";
-import { showUntilLoaded } from "./thumb-hash.js";
+import { thumbHashCanvas } from "./thumb-hash.js";
 
 /** The view of an asset for a profile; small ones are `thumb`. */
 export function mediaView(asset, profile = "thumb") {
@@ -38,4 +38,12 @@ export function player(asset) {
   const options = { controls: true, preload: "none", src: assetMedia(asset, ""), "aria-label": asset.name };
   if (asset.richType === "video") return h("div", { class: "player" }, h("video", { ...options, playsInline: true, poster: poster(asset) }));
   return h("div", { class: "player" }, mediaView(asset), h("audio", options));
+}
+
+/** Shows behind a picture what its hash describes, until it is loaded; without a hash nothing. */
+export function showUntilLoaded(picture, hash) {
+  const canvas = thumbHashCanvas(hash);
+  if (!canvas) return;
+  picture.style.background = `center / contain no-repeat url(${canvas.toDataURL()})`;
+  for (const type of ["load", "error"]) picture.addEventListener(type, () => { picture.style.background = ""; }, { once: true });
 }

@@ -9,7 +9,7 @@ import { recipients } from "./sent.js";
 import { pagedTable } from "./paged-table.js";
 import { advice } from "./previews.js";
 import { factsList, saidRows, unshown } from "./said.js";
-import { showUntilLoaded } from "./thumb-hash.js";
+import { showUntilLoaded } from "./media-view.js";
 import { confirmed, Screen, state } from "./screen.js";
 import { texts } from "./texts.js";
 

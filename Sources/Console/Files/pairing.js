@@ -2,24 +2,11 @@
 import { get, post, query, remove } from "./api.js";
 import { fill, h } from "./dom.js";
 import { time } from "./format.js";
+import { qrCode } from "./qr-code.js";
 import { table } from "./screen.js";
 import { texts } from "./texts.js";
 
 const t = texts.pairing;
-const svg = (name, attributes, ...children) => {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  element.append(...children);
-  return element;
-};
-
-/** A QR code of rows of modules, black on white in every theme, with the quiet zone that readers need. */
-function qrCode(rows) {
-  const size = rows.length + 8;
-  const modules = rows.flatMap((row, y) => [...row.matchAll(/1+/g)].map((run) => `M${run.index + 4} ${y + 4}h${run[0].length}v1h-${run[0].length}z`));
-  return svg("svg", { class: "qr-code", viewBox: `0 0 ${size} ${size}`, role: "img", "aria-label": t.qrCode, "shape-rendering": "crispEdges" },
-    svg("rect", { width: size, height: size, fill: "#fff" }), svg("path", { d: modules.join(""), fill: "#000" }));
-}
 
 /** Shows the dialog of a screen with a new code for a user; nobody means oneself. `done` is called when it is closed. */
 export async function pair(screen, user, done) {
@@ -39,7 +26,7 @@ export async function pair(screen, user, done) {
         await navigator.clipboard?.writeText(shown.link);
         screen.say(navigator.clipboard ? t.copied : t.selected);
       } } }, t.copy);
-      fill(current, qrCode(shown.qrCode), h("p", {}, t.scan),
+      fill(current, qrCode(shown.qrCode, t.qrCode), h("p", {}, t.scan),
         h("label", {}, t.link, link), h("div", { class: "actions" }, copy),
         h("p", {}, t.type, " ", h("strong", { class: "short-code" }, `${shown.shortCode.slice(0, 4)}-${shown.shortCode.slice(4)}`)),
         h("p", { class: "quiet" }, t.expires, " ", time(shown.expires)));

@@ -99,8 +99,7 @@ enum ProblemDetails {
   private static let reasonPhrases = [
     200: "OK", 201: "Created", 204: "No Content", 206: "Partial Content", 302: "Found",
     303: "See Other", 304: "Not Modified", 308: "Permanent Redirect", 400: "Bad Request",
-    401: "Unauthorized",
-    403: "Forbidden",
+    401: "Unauthorized", 403: "Forbidden",
     404: "Not Found", 405: "Method Not Allowed", 408: "Request Timeout", 409: "Conflict",
     410: "Gone", 412: "Precondition Failed", 413: "Content Too Large", 414: "URI Too Long",
     415: "Unsupported Media Type", 416: "Range Not Satisfiable", 417: "Expectation Failed",

@@ -1,7 +1,7 @@
 import WebApp
 import FoundationEssentials
 import HTTP
-import PageTexts
+import PageParts
 import RichPushAPI
 
 /// `/app/`: the recipients' app, whose files are in the module `WebApp`.
@@ -29,7 +29,7 @@ struct AppRoutes: Sendable {
 
   init(_ settings: AppSettings) {
     self.settings = settings
-    var files = (Array(AppFiles.all) + Array(PageTextFiles.all)).map {
+    var files = (Array(AppFiles.all) + Array(PagePartFiles.all)).map {
       (name: $0.key, bytes: $0.value)
     }
     if let icon = settings.icon {
@@ -38,7 +38,8 @@ struct AppRoutes: Sendable {
       }
     }
     let version = EmbeddedFiles.tag(
-      of: files.flatMap { Array($0.name.utf8) + $0.bytes } + Array("\(settings)".utf8))
+      of: files.flatMap { Array($0.name.utf8) + $0.bytes }
+        + Array("\(settings.name)\n\(settings.colour)".utf8))
     let words = [
       "__VERSION__": String(version.prefix(16)), "__COLOUR__": settings.colour,
       "__NAME__": settings.name.escapedForHTML,

@@ -1,8 +1,8 @@
 import Console
 import HTTP
-import PageTexts
+import PageParts
 
-/// `/console/`: the web console, whose files are in the module `Console`, and its words in `PageTexts`.
+/// `/console/`: the web console, whose files are in the module `Console`, and in `PageParts`.
 ///
 /// They need no password; what they show comes from the API.
 struct ConsoleRoutes: Sendable {
@@ -12,7 +12,7 @@ struct ConsoleRoutes: Sendable {
     + "media-src 'self' blob:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; "
     + "base-uri 'none'"
 
-  private let files = EmbeddedFiles(ConsoleFiles.all, PageTextFiles.all, policy: policy)
+  private let files = EmbeddedFiles(ConsoleFiles.all, PagePartFiles.all, policy: policy)
 
   /// The routes of the files.
   var routes: [Route] {

@@ -112,8 +112,8 @@ extension Changing {
     return Lease(jobs: try lease(jobs, owner: owner, at: now, until: until), pause: pause)
   }
 
-  /// Leases due jobs by `lease`, which returns how many it has looked at, too; goes on behind those that have to wait,
-  /// because their devices have a quiet period.
+  /// Leases due jobs by `lease`, which also returns how many it has looked at, until there are enough or no more: some
+  /// have to wait, because their devices have a quiet period.
   func leaseAwake(
     _ lane: SendingLane, limit: Int, at now: Date,
     lease: (_ limit: Int) throws -> (jobs: [LeasedJob], found: Int)

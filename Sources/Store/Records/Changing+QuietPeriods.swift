@@ -12,10 +12,10 @@ struct DueJob {
 }
 
 extension Changing {
-  /// The jobs of those that are due and can be sent now.
+  /// The due jobs that can be sent now.
   ///
-  /// Fails those whose device is gone. Those whose device has a quiet period now wait for its end, as if they were due
-  /// then; whoever read, or hid, the notification meanwhile is not pushed it.
+  /// A job whose device is gone fails. One whose device has a quiet period now waits for its end, as if it were due then,
+  /// and is cancelled if the user has read or hidden the notification by that time.
   func sendable(_ due: [DueJob], at now: Date) throws -> [LeasedJob] {
     let gone = due.filter { $0.job == nil }.map(\.id)
     if !gone.isEmpty {

@@ -221,8 +221,7 @@ package protocol Notifications: Sendable {
   /// Only the first time is recorded, for the user and for each registration. A `device` that is not a
   /// registration of the user is ignored.
   func markRead(_ id: Int, user: UserID, device: String?) async throws -> Bool
-  /// Marks all notifications of the user read whose ids are at most `last`, as each of them is marked; those that the
-  /// inbox has not stay as they are.
+  /// Marks each notification in the user's inbox read whose id is at most `last`.
   ///
   /// Of thousands, some hundred in each commit.
   func markRead(upTo last: Int, user: UserID, device: String?) async throws

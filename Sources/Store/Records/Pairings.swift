@@ -13,7 +13,7 @@ package struct Pairing: Sendable, Equatable {
 
   /// How long a code lasts, in seconds.
   package static let lifetime: TimeInterval = 15 * 60
-  /// For how long a code that has ended is told from one that never was, in seconds.
+  /// How long a code that has ended is kept, so that it can be told from one that never existed, in seconds.
   static let endedAge: TimeInterval = 86_400
 }
 

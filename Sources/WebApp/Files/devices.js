@@ -1,7 +1,8 @@
 // The user's devices, and a code for another one, as a picture that its camera reads.
 import { ago } from "./dates.js";
-import { attempt, dialog, fill, h, say, svgElement } from "./dom.js";
+import { attempt, dialog, fill, h, say } from "./dom.js";
 import { platform } from "./platform.js";
+import { qrCode as drawing } from "./qr-code.js";
 import { app as words } from "./app-texts.js";
 
 /** The list: this device, and the others with when they were last heard of. */
@@ -13,7 +14,7 @@ export function deviceList({ own, others }) {
   return h("ul", { class: "rows" }, own && row(own, true), others.map((device) => row(typeof device === "string" ? { name: device } : device, false)));
 }
 
-/** Asks for the password, and shows the code for another device. A token does not suffice: whoever finds a phone gets no second one. */
+/** Asks for the password, and shows the code for another device. A token does not suffice, so that nobody who finds a phone can add another. */
 export function addDevice(context) {
   const { user } = context.device;
   const password = h("input", { id: "again", type: "password", required: true, autocomplete: "current-password", dir: "auto" });
@@ -55,27 +56,15 @@ function showCode(view, client, { id, link, shortCode, qrCode, expires }) {
     ? h("button", { type: "button", on: { click: () => navigator.share({ url: link }).catch(() => {}) } }, words.devices.share)
     : h("button", { type: "button", on: { click: () => navigator.clipboard?.writeText(link).then(() => say(words.devices.copied), () => {}) } }, words.devices.copy);
   fill(view, h("div", { class: "pairing" },
-    h("h2", { tabIndex: -1 }, words.devices.scan), left, qrPicture(qrCode, words.devices.qr),
+    h("h2", { tabIndex: -1 }, words.devices.scan), left, drawing(qrCode, words.devices.qr),
     h("p", {}, words.devices.orCode), h("p", { class: "code", dir: "ltr" }, shortCode.replace(/(.{4})/, "$1 ")),
     h("div", { class: "row" }, share, h("button", { type: "button", class: "main", on: { click: () => view.close() } }, words.done))));
   view.querySelector("h2").focus();
-  // A code that nobody sees any more need not wait for its end. Whoever has used it meanwhile has no need of it either.
+  // A code that is no longer shown has no further use, whether it was used or not.
   view.addEventListener("close", () => {
     clearInterval(timer);
     if (!share.wasUsed) client.endPairing(id).catch(() => {});
   });
   // One that was sent on stays.
   share.addEventListener("click", () => { share.wasUsed = true; });
-}
-
-/** A QR code as a drawing; its modules are rows of 0 and 1, to which the quiet zone is added. */
-export function qrPicture(rows, label) {
-  const edge = rows.length + 8;
-  let path = "";
-  rows.forEach((row, y) => {
-    for (const { index, 0: run } of row.matchAll(/1+/g)) path += `M${index + 4} ${y + 4}h${run.length}v1h-${run.length}z`;
-  });
-  const svg = svgElement("svg", { viewBox: `0 0 ${edge} ${edge}`, class: "qr", role: "img", "aria-label": label, "shape-rendering": "crispEdges" });
-  svg.append(svgElement("path", { d: `M0 0h${edge}v${edge}H0z`, fill: "#fff" }), svgElement("path", { d: path, fill: "#000" }));
-  return svg;
 }

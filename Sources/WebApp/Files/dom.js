@@ -1,32 +1,6 @@
-// Makes elements. Strings become text, never markup, so a title such as <img onerror=…> is shown as it is.
-
-/**
- * An element with its properties and children.
- *
- * `on` has listeners, `data` data attributes; a name with a hyphen and `role`, `for` and `dir` are attributes, all others
- * properties. Children that are null or false are left out.
- */
-export function h(name, properties = {}, ...children) {
-  const element = document.createElement(name);
-  for (const [key, value] of Object.entries(properties)) {
-    if (value === undefined || value === null) continue;
-    if (key === "on") for (const type in value) element.addEventListener(type, value[type]);
-    else if (key === "data") Object.assign(element.dataset, value);
-    else if (key === "class") element.className = value;
-    else if (key.includes("-") || ["role", "for", "dir", "lang"].includes(key)) element.setAttribute(key, value);
-    else element[key] = value;
-  }
-  element.append(...present(children));
-  return element;
-}
-
-/** Replaces what an element contains. */
-export function fill(element, ...children) {
-  element.replaceChildren(...present(children));
-  return element;
-}
-
-const present = (children) => children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false && child !== "");
+// The elements that all pages have, and what the app's screens share: symbols, what is said, buttons, dialogs.
+import { fill, h, svgElement } from "./elements.js";
+export { fill, h } from "./elements.js";
 
 const paths = {
   search: "M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM16 16l4.500 4.500",
@@ -55,12 +29,6 @@ export function icon(name) {
   const svg = svgElement("svg", { viewBox: "0 0 24 24", "aria-hidden": "true", class: `icon icon-${name}` });
   svg.append(svgElement("path", { d: paths[name] }));
   return svg;
-}
-
-export function svgElement(name, attributes) {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  return element;
 }
 
 /** Loads a style sheet beside those of the page, once; resolves when it counts. */

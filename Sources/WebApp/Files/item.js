@@ -51,7 +51,7 @@ export class Item {
         this.media && !isAbove ? this.media.element : null,
         link ? linkCard({ url: link }, () => { used(); this.context.client.report(id, { event: "opened" }).catch(() => {}); }) : null,
         answers(this.context, notification, used))));
-    // Whoever touches a notification has seen it.
+    // A notification that is touched was seen.
     this.element.onclick = (event) => { if (!event.target.closest("button, a, input, audio, video")) used(); };
     this.showRead();
     if (this.isNear) this.media?.near(true);

@@ -75,7 +75,7 @@ function byCode(context, failed) {
   const button = h("button", { class: "wide" }, words.welcome.useCode);
   return h("form", { class: "panel", on: { submit: (event) => {
     event.preventDefault();
-    // Whoever pastes the whole link means the code in it.
+    // If the whole link is pasted, its code is meant.
     const code = /[#?&]pair=([\w-]+)/.exec(field.value)?.[1] ?? field.value.trim();
     signIn(context, failed, button, () => context.guest.pair({ code, ...facts() }));
   } } },

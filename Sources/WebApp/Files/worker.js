@@ -7,7 +7,7 @@ importScripts("client.js", "device.js", "offline.js");
 const shell = "shell-__VERSION__";
 const files = ["./", "app.css", "inside.css", "client.js", "device.js", "offline.js", "main.js", "start.js", "inside.js", "inbox.js", "item.js", "media.js", "answers.js", "settings.js",
   "devices.js", "welcome.js", "notifications.js", "push-card.js", "sign-out.js", "platform.js", "install.js", "colour.js", "dates.js", "day-list.js", "dom.js",
-  "thumb-hash.js", "languages.js", "app-texts.js", "app-en.js", "app-de.js", "icon-192.png"];
+  "elements.js", "qr-code.js", "thumb-hash.js", "languages.js", "app-texts.js", "app-en.js", "app-de.js", "icon-192.png"];
 // Browsers that have the page /push/ of earlier versions get this worker there. It leads to the app, which takes over from it.
 const scope = new URL("../app/", self.registration.scope).href;
 const isApp = self.registration.scope === scope;

@@ -11,16 +11,13 @@ whose names have it in them.
 import contextlib
 import functools
 import importlib
-import os
 import sys
 import tempfile
-import time
-import traceback
 
 from playwright.sync_api import expect, sync_playwright
 
 from app_phone import Phone
-from app_server import PATIENCE, serving
+from app_server import PATIENCE, judge, serving
 
 FLAGS = ["--push", "embedded,webpush", "--push-contact", "mailto:test@example.com", "--subjects", "news=News,offers=Offers"]
 CHROMIUM = {"executable_path": "/usr/bin/chromium", "args": ["--no-sandbox", "--disable-dev-shm-usage"]}
@@ -73,23 +70,13 @@ def run(check, bench):
 
 
 def main():
-    failures = []
     expect.set_options(timeout=PATIENCE * 1000)
-    only = os.environ.get("ONLY", "")
+    checks = [found for part in sys.argv[2:] for found in vars(importlib.import_module("check_" + part)).items()]
     with serving(sys.argv[1], *FLAGS) as server, sync_playwright() as playwright:
         with contextlib.closing(playwright.chromium.launch(**CHROMIUM)) as chromium:
             bench = Bench(playwright.chromium, chromium, server)
-            for part in sys.argv[2:]:
-                for name, check in vars(importlib.import_module("check_" + part)).items():
-                    if not name.startswith("check_") or only not in name:
-                        continue
-                    start = time.monotonic()
-                    try:
-                        run(check, bench)
-                    except Exception:
-                        failures.append(f"{name.replace('_', ' ')}\n{traceback.format_exc(limit=-3)}")
-                    print(f"{time.monotonic() - start:5.1f} s  {name.replace('_', ' ')}{' FAILED' if failures and failures[-1].startswith(name.replace('_', ' ')) else ''}", flush=True)
-    sys.exit("\n".join(failures) if failures else 0)
+            result = judge(checks, lambda check: run(check, bench))
+    sys.exit(result)
 
 
 if __name__ == "__main__":

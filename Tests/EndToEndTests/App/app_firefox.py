@@ -7,23 +7,20 @@ Every function whose name begins with "check" is one check, in this order; all r
 checks run whose names have it in them.
 """
 
-import contextlib
 import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
-import traceback
 
-from app_server import ROOT, serving, until
+from app_server import ROOT, Page, judge, serving, until
 
 TEXTS = "[...document.querySelectorAll('.item')].map((one) => one.querySelector('p.text')?.textContent + (one.querySelector('.media img')?.naturalWidth > 0 ? ' with a picture' : ''))"
 SHOWN = "navigator.serviceWorker.ready.then((worker) => worker.getNotifications()).then((all) => all.map(({ title, tag }) => [title, tag]))"
 
 
-class Firefox:
+class Firefox(Page):
     """The stand-in, which has the browser (StandIns/Services/firefox.py)."""
 
     def __init__(self):
@@ -43,22 +40,6 @@ class Firefox:
 
     def value(self, script):
         return self.tell("evaluate", script=script)["value"]
-
-    def until(self, script, wanted=True):
-        """Waits until a script in the page gives this."""
-        last = [None]
-
-        def found():
-            # Meanwhile the page may be another one.
-            with contextlib.suppress(AssertionError):
-                last[0] = self.value(script)
-            return last[0] == wanted
-        until(found, lambda: f"{script} is {last[0]!r}, not {wanted!r}; the page: {self.value('document.body.innerText')!r}")
-
-    def press(self, name):
-        button = f"[...document.querySelectorAll('button')].find((one) => one.textContent.trim() === {json.dumps(name)} && one.checkVisibility())"
-        self.until(f"Boolean({button})")
-        self.value(f"void {button}.click()")
 
     def end(self):
         self.process.stdin.close()
@@ -167,27 +148,21 @@ def check_signing_out_ends_the_subscription(firefox, server):
 
 
 def main():
-    failures, only = [], os.environ.get("ONLY", "")
     firefox = Firefox()
     os.environ["RICHPUSH_PUSH_CA"] = firefox.certificates
     try:
         with serving(
                 sys.argv[1], "--push", "embedded,webpush", "--push-contact", "mailto:test@example.com",
                 "--push-allow", f"127.0.0.1:{firefox.port}") as server:
-            for name, check in list(globals().items()):
-                if not name.startswith("check_") or only not in name:
-                    continue
-                start = time.monotonic()
+            def run(check):
                 try:
                     check(firefox, server)
-                except Exception:
-                    failures.append(f"{name.replace('_', ' ')}\n{traceback.format_exc(limit=-3)}")
-                    print("FAILED: ", end="")
-                print(f"{time.monotonic() - start:5.1f} s  {name.replace('_', ' ')}", flush=True)
-                firefox.tell("reset")
+                finally:
+                    firefox.tell("reset")
+            result = judge(list(globals().items()), run)
     finally:
         firefox.end()
-    sys.exit("\n".join(failures) if failures else 0)
+    sys.exit(result)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 import threading
 import time
+import traceback
 import urllib.error
 import urllib.request
 
@@ -30,6 +31,45 @@ def until(value, what="it does not become true"):
         assert time.monotonic() < deadline, what() if callable(what) else what
         time.sleep(0.05)
     return found
+
+
+def judge(checks, run):
+    """Has `run` run the functions whose names begin with "check", all of them, whatever fails.
+
+    With the variable ONLY only those whose names have it in them. Returns what `sys.exit` is to be given.
+    """
+    failures, only = [], os.environ.get("ONLY", "")
+    for name, check in checks:
+        if not name.startswith("check_") or only not in name:
+            continue
+        title, start = name.replace("_", " "), time.monotonic()
+        try:
+            run(check)
+        except Exception:
+            failures.append(f"{title}\n{traceback.format_exc(limit=-3)}")
+            print("FAILED: ", end="")
+        print(f"{time.monotonic() - start:5.1f} s  {title}", flush=True)
+    return "\n".join(failures) if failures else 0
+
+
+class Page:
+    """A page in which a subclass runs scripts, by its `value`."""
+
+    def until(self, script, wanted=True):
+        """Waits until a script in the page gives this."""
+        last = [None]
+
+        def found():
+            # Meanwhile the page may be another one.
+            with contextlib.suppress(AssertionError):
+                last[0] = self.value(script)
+            return last[0] == wanted
+        until(found, lambda: f"{script} is {last[0]!r}, not {wanted!r}; the page: {self.value('document.body.innerText')!r}")
+
+    def press(self, name):
+        button = f"[...document.querySelectorAll('button')].find((one) => one.textContent.trim() === {json.dumps(name)} && one.checkVisibility())"
+        self.until(f"Boolean({button})")
+        self.value(f"void {button}.click()")
 
 
 def password(user):

@@ -18,18 +18,16 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
-import traceback
 import urllib.error
 import urllib.request
 
-from app_server import serving, until
+from app_server import Page, judge, serving, until
 
 WIDTH, HEIGHT = 390, 844
 ITEMS = "[...document.querySelectorAll('.item')].map((one) => one.querySelector('p.text')?.textContent)"
 
 
-class WebKit:
+class WebKit(Page):
     """WebKitWebDriver and MiniBrowser on a screen in memory (w3.org/TR/webdriver2)."""
 
     def __init__(self):
@@ -94,21 +92,7 @@ class WebKit:
         assert isinstance(answer, list), answer
         return answer[0]
 
-    def until(self, script, wanted=True):
-        last = [None]
-
-        def found():
-            with contextlib.suppress(AssertionError):
-                last[0] = self.value(script)
-            return last[0] == wanted
-        until(found, lambda: f"{script} is {last[0]!r}, not {wanted!r}; the page: {self.value('document.body.innerText')!r}")
-
-    def press(self, name):
-        button = f"[...document.querySelectorAll('button')].find((one) => one.textContent.trim() === {json.dumps(name)})"
-        self.until(f"Boolean({button})")
-        self.value(f"void {button}.click()")
-
-    def end(self):
+    def close(self):
         with contextlib.suppress(Exception):
             self.call("DELETE", "")
         for process in [self.driver, self.screen]:
@@ -176,39 +160,14 @@ def check_signing_out_leaves_nothing(webkit, server):
 
 
 def main():
-    failures, only = [], os.environ.get("ONLY", "")
-    with serving(sys.argv[1]) as server, contextlib.closing(Browsers()) as webkit:
-        for name, check in list(globals().items()):
-            if not name.startswith("check_") or only not in name:
-                continue
-            start = time.monotonic()
-            try:
-                browser = webkit.begin()
+    with serving(sys.argv[1]) as server:
+        def run(check):
+            with contextlib.closing(WebKit()) as browser:
                 check(browser, server)
                 browser.collect()
                 assert not browser.errors, browser.errors
-            except Exception:
-                failures.append(f"{name.replace('_', ' ')}\n{traceback.format_exc(limit=-3)}")
-                print("FAILED: ", end="")
-            print(f"{time.monotonic() - start:5.1f} s  {name.replace('_', ' ')}", flush=True)
-            webkit.close()
-    sys.exit("\n".join(failures) if failures else 0)
-
-
-class Browsers:
-    """One browser after the other, each with a profile of its own."""
-
-    def __init__(self):
-        self.browser = None
-
-    def begin(self):
-        self.browser = WebKit()
-        return self.browser
-
-    def close(self):
-        if self.browser:
-            self.browser.end()
-        self.browser = None
+        result = judge(list(globals().items()), run)
+    sys.exit(result)
 
 
 if __name__ == "__main__":

@@ -69,7 +69,7 @@ def look_everywhere(bench, locale):
     looks(phone, "password for another device", failures)
     page.locator("#again").fill(password(user))
     page.locator("dialog button.main").click()
-    expect(page.locator("svg.qr")).to_be_visible()
+    expect(page.locator("svg.qr-code")).to_be_visible()
     code = page.locator("dialog .code").inner_text()
     server.codes |= {code, code.replace(" ", "")}
     looks(phone, "code for another device", failures)

@@ -189,8 +189,8 @@ def check_another_device_is_added_by_the_password_and_the_code_on_the_screen(ben
     expect(dialog.get_by_role("alert")).to_have_text("The password is wrong.")
     dialog.get_by_label("Password").fill(password(phone.user))
     phone.button("Continue", dialog).click()
-    expect(dialog.locator("svg.qr")).to_be_visible()
-    link = until(lambda: read_qr_code(dialog.locator("svg.qr").screenshot()))
+    expect(dialog.locator("svg.qr-code")).to_be_visible()
+    link = until(lambda: read_qr_code(dialog.locator("svg.qr-code").screenshot()))
     short = dialog.locator(".code").inner_text()
     server.codes |= {link.split("#pair=")[1], short, short.replace(" ", "")}
     other = bench.phone("")

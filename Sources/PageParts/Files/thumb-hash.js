@@ -1,6 +1,6 @@
 // What a picture looks like until it is loaded: its ThumbHash (evanw.github.io/thumbhash).
 
-/** A canvas of what the hash describes; null without one. The policy of the page allows no data: as a background. */
+/** A canvas of what the hash describes; null without one, or if it is none. */
 export function thumbHashCanvas(hash) {
   if (!hash) return null;
   try {
