@@ -53,7 +53,7 @@ extension OriginConfiguration {
   ///
   /// - Throws: An error that says why the server could not start with them.
   package func checkCertificate(at now: Date = Date()) throws -> CertificateProblem? {
-    try identity()?.certificate.flatMap { problem(of: $0, at: now) }
+    try identity()?.certificates.first.flatMap { problem(of: $0, at: now) }
   }
 
   func problem(of certificate: TLSCertificate, at now: Date) -> CertificateProblem? {

@@ -47,7 +47,7 @@ package final class Origin: Sendable {
     delivery = try await DeliveryServices(
       configuration, media, intake.assets, store: store, clock: clock, log: log)
     certificate = CertificateMonitor(
-      configuration, serverConfiguration.tls?.certificate, log: log)
+      configuration, serverConfiguration.tls?.certificates.first, log: log)
     routes = RouteServices(
       configuration, media, intake, delivery, certificate, store: store, clock: clock, log: log)
     accessLog = try configuration.accessLog.map { [authenticator = routes.authenticator] path in
@@ -157,7 +157,7 @@ package final class Origin: Sendable {
     do {
       guard let identity = try configuration.identity() else { return }
       try server.reload(identity)
-      certificate.replace(with: identity.certificate)
+      certificate.replace(with: identity.certificates.first)
     } catch {
       throw OperatorError("the TLS certificate in use stays: \(error.logDescription)")
     }

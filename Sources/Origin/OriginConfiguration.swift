@@ -435,7 +435,8 @@ extension OriginConfiguration {
   /// The TLS certificate and key, read from their files; nil if none are configured.
   func identity() throws -> TLSIdentity? {
     guard let certificate, let key else { return nil }
-    return try TLSIdentity(certificate: try Self.text(certificate), key: try Self.text(key))
+    let pair = TLSKeyPair(certificate: try Self.text(certificate), key: try Self.text(key))
+    return try TLSIdentity([pair], tickets: TLSTicketKeys())
   }
 
   private static func text(_ path: String) throws(OperatorError) -> String {

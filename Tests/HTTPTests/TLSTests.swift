@@ -79,7 +79,10 @@ import Testing
   @Test func `rejects a certificate with another's key`() throws {
     let error = #expect(throws: ServerError.self) {
       try TLSIdentity(
-        certificate: TestCertificates.one.certificate, key: TestCertificates.two.key)
+        [
+          TLSKeyPair(
+            certificate: TestCertificates.one.certificate, key: TestCertificates.two.key)
+        ], tickets: TLSTicketKeys())
     }
     #expect(error?.code == .badCertificate)
   }

@@ -8,6 +8,7 @@ enum TestIdentities {
   static func two() throws -> TLSIdentity { try identity(TestCertificates.two) }
 
   private static func identity(_ pem: (certificate: String, key: String)) throws -> TLSIdentity {
-    try TLSIdentity(certificate: pem.certificate, key: pem.key)
+    try TLSIdentity(
+      [TLSKeyPair(certificate: pem.certificate, key: pem.key)], tickets: TLSTicketKeys())
   }
 }

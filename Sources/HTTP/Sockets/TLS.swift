@@ -2,12 +2,38 @@ import CGnuTLS
 import Glibc
 import Synchronization
 
-/// A certificate chain with its private key, and the protocol versions that it is used with.
+/// A certificate of a server, followed by its issuers' certificates, and its private key without a password, both in PEM.
+package struct TLSKeyPair: Sendable {
+  package let certificate: String
+  package let key: String
+
+  package init(certificate: String, key: String) {
+    (self.certificate, self.key) = (certificate, key)
+  }
+}
+
+/// The keys of session tickets, with which clients resume (RFC 5077; RFC 8446, section 4.6.1).
+///
+/// They can be replaced at any time, also while connections are made.
+package final class TLSTicketKeys: Sendable {
+  /// The bytes of a key: its name (16), an AES-256 key (32) and an HMAC-SHA-256 key (32).
+  package static let keySize = 80
+
+  private let keys = Mutex<[[UInt8]]>([])
+
+  /// No keys, with which no session is resumed.
+  package init() {}
+
+  /// Makes tickets with the first key from now on, and accepts those of all.
+  package func replace(with keys: [[UInt8]]) { self.keys.withLock { $0 = keys } }
+}
+
+/// The certificates that a server has, each with its private key, and how it speaks TLS.
 package final class TLSIdentity: @unchecked Sendable {  // GnuTLS only reads them once they are made
   fileprivate let credentials: gnutls_certificate_credentials_t
   fileprivate let priorities: gnutls_priority_t
-  /// What clients look at; nil if GnuTLS reads no certificate a second time.
-  package let certificate: TLSCertificate?
+  /// What clients look at, for each pair.
+  package let certificates: [TLSCertificate]
 
   // TLS 1.0 and 1.1 must not be used (RFC 8996).
   private static let priorityString =
@@ -16,14 +42,16 @@ package final class TLSIdentity: @unchecked Sendable {  // GnuTLS only reads the
   /// An identity to serve HTTPS with.
   ///
   /// - Parameters:
-  ///   - certificate: the server's certificate, followed by its issuers' certificates, in PEM.
-  ///   - key: its private key in PEM, without a password.
-  /// - Throws: `ServerError` if the two cannot be read or do not belong together.
-  package init(certificate: String, key: String) throws(ServerError) {
+  ///   - pairs: Certificates for different kinds of keys, such as ECDSA and RSA, of which each client gets one that it accepts.
+  ///   - tickets: The keys with which sessions are resumed.
+  /// - Throws: `ServerError` if a pair cannot be read or does not belong together.
+  package init(_ pairs: [TLSKeyPair], tickets: TLSTicketKeys) throws(ServerError) {
     var credentials: gnutls_certificate_credentials_t?
     var priorities: gnutls_priority_t?
     var result = gnutls_certificate_allocate_credentials(&credentials)
-    if let credentials { result = Self.load(certificate, key, into: credentials) }
+    for pair in pairs where result == GNUTLS_E_SUCCESS {
+      if let credentials { result = Self.load(pair.certificate, pair.key, into: credentials) }
+    }
     if result == GNUTLS_E_SUCCESS {
       result = gnutls_priority_init(&priorities, Self.priorityString, nil)
     }
@@ -34,7 +62,7 @@ package final class TLSIdentity: @unchecked Sendable {  // GnuTLS only reads the
         code: .badCertificate, reason: "The TLS certificate and key cannot be used: \(reason)")
     }
     (self.credentials, self.priorities) = (credentials, priorities)
-    self.certificate = TLSCertificate(certificate)
+    certificates = pairs.compactMap { TLSCertificate($0.certificate) }
   }
 
   deinit {
