@@ -56,7 +56,7 @@ let package = Package(
     .target(
       name: "CLibraries", cSettings: strictC + [.define("RICHPUSH_COMMIT", to: commit)],
       linkerSettings: [
-        "sqlite3", "curl", "gnutls", "crypt", "hogweed", "gmp", "unistring", "qrencode", "z",
+        "sqlite3", "curl", "gnutls", "ssl", "crypto", "crypt", "hogweed", "gmp", "unistring", "qrencode", "z",
       ].map {
         .linkedLibrary($0)
       }),

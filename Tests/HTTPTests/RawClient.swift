@@ -13,7 +13,7 @@ final class RawClient {
 
   private let descriptor: Int32
   private var received: [UInt8] = []
-  private var tls: TLSChannel?
+  private(set) var tls: TLSChannel?
   /// Whether the connection has ended with a reset, which destroys what is on its way.
   private(set) var wasReset = false
   /// Whether nothing arrived for too long, though the connection has not ended.
@@ -25,9 +25,13 @@ final class RawClient {
   }
 
   /// A client over TLS; nil if the handshake fails.
-  convenience init?(_ port: Int, tls priorities: String, keeping receiveBuffer: Int32? = nil) {
+  convenience init?(
+    _ port: Int, tls priorities: String, resuming session: [UInt8] = [], protocols: [String] = [],
+    keeping receiveBuffer: Int32? = nil
+  ) {
     self.init(port, keeping: receiveBuffer)
-    let tls = TLSChannel(descriptor, priorities: priorities)
+    let tls = TLSChannel(
+      descriptor, priorities: priorities, resuming: session, protocols: protocols)
     guard tls.handshake() else { return nil }
     self.tls = tls
   }
@@ -126,6 +130,13 @@ final class RawClient {
     return received
   }
 
+  /// Changes this side's keys again and again, in few packets, and sends nothing with them.
+  func changeKeys(times: Int) {
+    hold(1)
+    for _ in 0..<times { tls?.changeKeys() }
+    hold(0)
+  }
+
   /// Changes this side's keys, in one packet with a request.
   func changeKeys(andSend text: String) {
     hold(1)
@@ -155,6 +166,12 @@ final class RawClient {
   var isHungUp: Bool {
     var event = pollfd(fd: descriptor, events: Self.pollrdhup, revents: 0)
     return poll(&event, 1, 0) == 1
+  }
+
+  /// Waits until something has arrived that was not read; false after ten seconds.
+  func waitsForInput() -> Bool {
+    var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&event, 1, 10_000) == 1
   }
 
   /// Whether something has arrived that was not read.

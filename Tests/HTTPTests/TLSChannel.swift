@@ -1,4 +1,5 @@
 import CGnuTLS
+import Glibc
 
 /// The client's side of TLS over a socket, which trusts every certificate.
 final class TLSChannel {
@@ -10,13 +11,29 @@ final class TLSChannel {
   private var session: gnutls_session_t?
   private var credentials: gnutls_certificate_credentials_t?
 
-  init(_ descriptor: Int32, priorities: String = "NORMAL") {
-    gnutls_init(&session, UInt32(GNUTLS_CLIENT.rawValue))
+  /// - Parameters:
+  ///   - descriptor: A connected socket.
+  ///   - priorities: GnuTLS's word for versions and suites.
+  ///   - session: The session to resume, from ``ticket``.
+  ///   - protocols: Those of ALPN to offer.
+  init(
+    _ descriptor: Int32, priorities: String = "NORMAL", resuming session: [UInt8] = [],
+    protocols: [String] = []
+  ) {
+    gnutls_init(&self.session, UInt32(GNUTLS_CLIENT.rawValue))
     gnutls_certificate_allocate_credentials(&credentials)
-    gnutls_priority_set_direct(session, priorities, nil)
+    gnutls_priority_set_direct(self.session, priorities, nil)
     gnutls_credentials_set(
-      session, GNUTLS_CRD_CERTIFICATE, credentials.map { UnsafeMutableRawPointer($0) })
-    gnutls_transport_set_int2(session, descriptor, descriptor)
+      self.session, GNUTLS_CRD_CERTIFICATE, credentials.map { UnsafeMutableRawPointer($0) })
+    gnutls_transport_set_int2(self.session, descriptor, descriptor)
+    if !session.isEmpty { gnutls_session_set_data(self.session, session, session.count) }
+    for name in protocols {
+      var bytes = Array(name.utf8)
+      bytes.withUnsafeMutableBufferPointer {
+        var datum = gnutls_datum_t(data: $0.baseAddress, size: UInt32($0.count))
+        gnutls_alpn_set_protocols(self.session, &datum, 1, 0)
+      }
+    }
   }
 
   deinit {
@@ -34,6 +51,25 @@ final class TLSChannel {
     return Array(UnsafeBufferPointer(start: list[0].data, count: Int(list[0].size)))
   }
 
+  /// What a later connection can resume; with TLS 1.3 the server has sent it once something was received.
+  var ticket: [UInt8] {
+    var data = gnutls_datum_t()
+    guard gnutls_session_get_data2(session, &data) == GNUTLS_E_SUCCESS else { return [] }
+    defer { free(data.data) }
+    return Array(UnsafeBufferPointer(start: data.data, count: Int(data.size)))
+  }
+
+  /// Whether an earlier session was resumed.
+  var isResumed: Bool { gnutls_session_is_resumed(session) != 0 }
+
+  /// The protocol that the server chose (ALPN).
+  var chosenProtocol: String? {
+    var name = gnutls_datum_t()
+    guard gnutls_alpn_get_selected_protocol(session, &name) == GNUTLS_E_SUCCESS else { return nil }
+    return String(
+      decoding: UnsafeBufferPointer(start: name.data, count: Int(name.size)), as: UTF8.self)
+  }
+
   /// Changes the keys that this side sends with (RFC 8446, section 4.6.3).
   func changeKeys() { gnutls_session_key_update(session, 0) }
 
@@ -42,6 +78,11 @@ final class TLSChannel {
   }
 
   func receive(into bytes: UnsafeMutableRawBufferPointer) -> Int {
-    gnutls_record_recv(session, bytes.baseAddress, bytes.count)
+    while true {
+      errno = 0
+      let count = gnutls_record_recv(session, bytes.baseAddress, bytes.count)
+      // It is also the result of a record without content, such as a ticket.
+      guard count == Self.silence, errno != EAGAIN else { return count }
+    }
   }
 }

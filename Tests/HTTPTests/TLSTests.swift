@@ -76,14 +76,85 @@ import Testing
     }
   }
 
-  @Test func `rejects a certificate with another's key`() throws {
+  @Test(arguments: [
+    (
+      TestCertificates.one.certificate, TestCertificates.two.key, "the key is not the certificate's"
+    ),
+    (TestCertificates.one.key, TestCertificates.one.key, "the certificate has none"),
+    ("", "", "the certificate has none"),
+    (TestCertificates.one.certificate, TestCertificates.one.certificate, "the key has none"),
+    (
+      TestCertificates.one.certificate
+        + "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+      TestCertificates.one.key, "the certificate has none"
+    ),
+  ])
+  func `rejects what is no certificate with its key`(certificate: String, key: String, why: String)
+    throws
+  {
+    let error = #expect(throws: ServerError.self) {
+      try TLSIdentity([TLSKeyPair(certificate: certificate, key: key)], tickets: TLSTicketKeys())
+    }
+    #expect(error?.code == .badCertificate)
+    #expect(error?.reason.contains(why) == true, "\(error?.reason ?? "")")
+  }
+
+  @Test func `rejects two certificates with the same kind of key`() throws {
     let error = #expect(throws: ServerError.self) {
       try TLSIdentity(
         [
-          TLSKeyPair(
-            certificate: TestCertificates.one.certificate, key: TestCertificates.two.key)
+          TestIdentities.pair(TestCertificates.one), TestIdentities.pair(TestCertificates.two),
         ], tickets: TLSTicketKeys())
     }
-    #expect(error?.code == .badCertificate)
+    #expect(error?.reason.contains("same kind") == true)
+  }
+
+  @Test func `gives each client the certificate that it accepts, ECDSA first`() async throws {
+    try await TestServer.with(Self.answer, tls: try TestIdentities.both()) { served in
+      let certificates = try [
+        "NORMAL", "NORMAL:-VERS-ALL:+VERS-TLS1.2:-ECDHE-ECDSA",
+        "NORMAL:-SIGN-ALL:+SIGN-RSA-PSS-RSAE-SHA256:+SIGN-RSA-SHA256",
+      ].map { priorities in
+        let client = try #require(RawClient(served.port, tls: priorities), "\(priorities)")
+        #expect(client.ask("GET", "/").status == 200)
+        return client.certificate
+      }
+      #expect(certificates[0] != certificates[1])
+      #expect(certificates[1] == certificates[2])
+    }
+  }
+
+  @Test func `speaks HTTP/1.1 only, and says so`() async throws {
+    try await TestServer.with(Self.answer, tls: try TestIdentities.one()) { served in
+      for protocols in [["http/1.1"], []] {
+        let client = try #require(RawClient(served.port, tls: "NORMAL", protocols: protocols))
+        #expect(client.tls?.chosenProtocol == protocols.first)
+        #expect(client.ask("GET", "/").status == 200)
+      }
+      #expect(RawClient(served.port, tls: "NORMAL", protocols: ["h2"]) == nil)
+    }
+  }
+
+  @Test func `disconnects a client that sends nothing but key updates`() async throws {
+    try await TestServer.with(Self.answer, tls: try TestIdentities.one()) { served in
+      let client = try #require(RawClient(served.port, tls: "NORMAL:-VERS-ALL:+VERS-TLS1.3"))
+      #expect(client.ask("GET", "/").status == 200)
+      client.changeKeys(times: 200)
+      #expect(client.isClosed())
+    }
+  }
+
+  @Test(arguments: ["1.2", "1.3"])
+  func `sends what is longer than a record, and than the socket takes`(version: String) async throws
+  {
+    let body = (0..<8_000_000).map { UInt8(truncatingIfNeeded: $0 / 1000) }
+    try await TestServer.with(
+      { _ in .immediate(.bytes(200, body, type: "a/b")) }, tls: try TestIdentities.one()
+    ) { served in
+      let client = try #require(
+        RawClient(
+          served.port, tls: "NORMAL:-VERS-ALL:+VERS-TLS\(version)", keeping: 10_000))
+      for _ in 0..<2 { #expect(client.ask("GET", "/").body == body) }
+    }
   }
 }

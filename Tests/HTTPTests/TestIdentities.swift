@@ -1,14 +1,23 @@
 import HTTP
 import StandIns
 
-/// Two identities for the tests.
+/// Identities for the tests.
 enum TestIdentities {
-  static func one() throws -> TLSIdentity { try identity(TestCertificates.one) }
+  static func one(tickets: TLSTicketKeys = TLSTicketKeys()) throws -> TLSIdentity {
+    try TLSIdentity([pair(TestCertificates.one)], tickets: tickets)
+  }
 
-  static func two() throws -> TLSIdentity { try identity(TestCertificates.two) }
+  static func two() throws -> TLSIdentity {
+    try TLSIdentity([pair(TestCertificates.two)], tickets: TLSTicketKeys())
+  }
 
-  private static func identity(_ pem: (certificate: String, key: String)) throws -> TLSIdentity {
+  /// With an ECDSA and an RSA key.
+  static func both() throws -> TLSIdentity {
     try TLSIdentity(
-      [TLSKeyPair(certificate: pem.certificate, key: pem.key)], tickets: TLSTicketKeys())
+      [pair(TestCertificates.rsa), pair(TestCertificates.one)], tickets: TLSTicketKeys())
+  }
+
+  static func pair(_ pem: (certificate: String, key: String)) -> TLSKeyPair {
+    TLSKeyPair(certificate: pem.certificate, key: pem.key)
   }
 }

@@ -1,4 +1,4 @@
-/// Two self-signed certificates, for one.test and two.test and a hundred years, with their keys, in PEM.
+/// Self-signed certificates for one.test and two.test and a hundred years, with their keys, in PEM.
 package enum TestCertificates {
   package static let one = (
     certificate: """
@@ -45,6 +45,63 @@ package enum TestCertificates {
     MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgGDR/64OnHxHmuca+
     FMm+wxZyinetblVO1yX1sQNb9ZyhRANCAARXtgOicdghg/F02IxZv5CzS51WnBjI
     m7iiAuvAlFaw7tqo8yCJjATDECkP6NuO0pNQAX9WRLlWtl68vpxsN5uH
+    -----END PRIVATE KEY-----
+
+    """
+  )
+
+  /// For one.test, with an RSA key.
+  package static let rsa = (
+    certificate: """
+    -----BEGIN CERTIFICATE-----
+    MIIDCTCCAfGgAwIBAgIULH6HHQwp/NLC27vaCmXi9uyTUHYwDQYJKoZIhvcNAQEL
+    BQAwEzERMA8GA1UEAwwIb25lLnRlc3QwIBcNMjYxMTI5MDk1OTMxWhgPMjEyNjEx
+    MDUwOTU5MzFaMBMxETAPBgNVBAMMCG9uZS50ZXN0MIIBIjANBgkqhkiG9w0BAQEF
+    AAOCAQ8AMIIBCgKCAQEAmvxFshCzehIml+iUgOgzElJGbpMZLWyfFXyzQg4P2ly3
+    3teBlQ830gGkUHzmeqw0gnf0CmDN+FAzVY4WPTwvyO75BdLroaD6GHQCzsjFOk0F
+    HcoDBXdeDUAW947F2B8in9H+hSLxO29erWZffnqBLQapBn2kvIFW25BXhPOln71B
+    tHjX2pv9fO3zkAIApNmeOB3Lz9vxtZ5T9RObDxpiruWa35125jNTjtXM3yxzt+Bw
+    Cxq8D9oKD8oazC11zAnuJmu70o0qWwKKRu0JMgvHsuNgqbSd57hHc4ltI5c280PL
+    totEsd4ytld1LWzA80frVza/QvDgefGwv5+lbZvo5QIDAQABo1MwUTAdBgNVHQ4E
+    FgQU5iBbyimzwt5EL4hrnclYTIN+6UgwHwYDVR0jBBgwFoAU5iBbyimzwt5EL4hr
+    nclYTIN+6UgwDwYDVR0TAQH/BAUwAwEB/zANBgkqhkiG9w0BAQsFAAOCAQEAAEoO
+    ugPEmKHOrePaSPXG8It7S7wqe/WJ+/T50HX22/KV3o3ClIaFeUGjuQxoRr2Jkk3s
+    OlkKvco+0ZAohLw3rV9LjHcpxive/iNvVMs8ttGStXRn2Yvg2GV72l93B9Uwm9Pa
+    EVa7JV8XqivGYFWJSBpZE99ivGxpDbHD5nZ2xjs0S0uUGL4cbUbh8tGPse7ScrBA
+    OORMhXWBt1gmusZkwqQThF3FHaKGt724jPSOUxj3I3iM1difAoV+y9HO9l5zw8M4
+    O5JKsYkI0bkq2t7O07GWjipXJXOn1NHgguuSBoO2gtESDgxLEP0V0PaJPZFQ/Qj2
+    wU3JTnURLRjL/I4q+w==
+    -----END CERTIFICATE-----
+
+    """,
+    key: """
+    -----BEGIN PRIVATE KEY-----
+    MIIEvwIBADANBgkqhkiG9w0BAQEFAASCBKkwggSlAgEAAoIBAQCa/EWyELN6EiaX
+    6JSA6DMSUkZukxktbJ8VfLNCDg/aXLfe14GVDzfSAaRQfOZ6rDSCd/QKYM34UDNV
+    jhY9PC/I7vkF0uuhoPoYdALOyMU6TQUdygMFd14NQBb3jsXYHyKf0f6FIvE7b16t
+    Zl9+eoEtBqkGfaS8gVbbkFeE86WfvUG0eNfam/187fOQAgCk2Z44HcvP2/G1nlP1
+    E5sPGmKu5ZrfnXbmM1OO1czfLHO34HALGrwP2goPyhrMLXXMCe4ma7vSjSpbAopG
+    7QkyC8ey42CptJ3nuEdziW0jlzbzQ8u2i0Sx3jK2V3UtbMDzR+tXNr9C8OB58bC/
+    n6Vtm+jlAgMBAAECggEAAsYAtGUnAQ9x3ngMdn4Uzo11sk/Arl34d7UwyVpgn1vX
+    Zg4IGmI0/9kvc3RjZpXqiU5Fxn6oUOyxJ14CjlDcaLdSgGFmqIJYZZr13B/lozDk
+    if2Yrj6x0Z3Fp+NV2CHpK3yMa49/9dinlEzLPjxJbCfZWyZ9jdw9xnIVJDDuqXwa
+    DmD1sQCsRFavNbcrNY8oKw/LkvltSz3CqnsauBAgiCCHnKdOCu7gVihpL4o+AeLP
+    wF6zE1L0Fp2+kSx3ff+g9sEolQjGrw4azGZ9QHp1R49w41zzuZ1QMNbuY4JC9b0T
+    r6+QUqwJA1Hoj7a/R20E12VSrWzkkTperft8G9J5xQKBgQDTQOOWWHSJgaUjGwYN
+    maWs/k38pXWURaJ46KNPdfs9lyKarzhRLBxNlKy0XRqJYsdj4zp3ZK0gnxudzcX2
+    Smwn9DbatoFRC9KsDEcdUDPShO+ALLSTmdkbw8xsGtSMXKPZBsZ8bms4wkOMBcT5
+    iW/BIH3/mUcLmdSVIqJCtzWTVwKBgQC70Ecq0KIL1TExSc1l+Dqr7uZANwL8l1w8
+    l/kXnBcJGMqNWvRiblahiMe2zMBZ68EPiTSfhMZyNHJ35OG86aOgqhdWW/+W4/VH
+    QnGPdScBbHer+QuXEku5oq/0QN0ANGNwUzvkLUBavvqXYWKViK3IkvKaPtJchoJd
+    JKeOLmbcIwKBgQClhC3M2jlUk3NjcgToGv4n8IgB71GUfoqx2PQ7ieDzfLrsH2Us
+    lDcIwfgeyOPFyNMYfCyO5x6OdJsapOL5+Y2MMFfaPSxM58qEaoo9eV1hEC7maiCB
+    lQT6MAq2mL73yo3FuP1C+PChY/OwfcS7Due0lVSjMuDrQffBcYVYaFtduQKBgQCQ
+    0Yruwq0Q/rTN0qCkrgFfrfixLzoIVxXySyTxRZSlmQ4mbSnf9ECskfGdTMhNDfJx
+    7lQ7ZIA4c6SIOl6t8mIPcthH6OxuBxyMc/loqucGvAKTApgjRyJI499VMea3T64V
+    YLjfutzSnExSCe+gaiHGdTjIIwTF/5nqBGeGxNTfjQKBgQDTM7rN0MnB/DI77kIh
+    5J91PNgXxvvXJNrV8Cudvg8sGiArxxSXDbMMPeWkVWCkE2vy2qUzpmQZ1/NmrT7B
+    bJAnakqzUfg/Jr1MwuFj05yDnF8XJYZ1KvI6ZW/juxvVpjH/6VhPg4xzzqgTUCUv
+    JwfTagydKlMD7FPPGatkRWTt/A==
     -----END PRIVATE KEY-----
 
     """

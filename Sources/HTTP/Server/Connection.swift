@@ -13,6 +13,8 @@ final class Connection {
   let isOverflow: Bool
 
   var phase: Phase
+  /// Whether it is one of ``WaitingHandshakes``.
+  var waitsForHandshake = false
   private(set) var deadline = Deadline.none
   var reader = RequestReader()
   /// The current request and its response, or the previous ones.

@@ -17,6 +17,7 @@ final class EventLoop {
   private var connections: [Connection?] = []
   /// Connections that have used their steps of this turn but could continue.
   private var yielded: [Connection] = []
+  private var handshakes = WaitingHandshakes()
   /// Closed after the current batch: a later event in it may still name them, and the number must not
   /// be reused before then.
   private var closing: [Int32] = []
@@ -29,8 +30,12 @@ final class EventLoop {
   /// How often deadlines are checked, in milliseconds.
   private var tick: Int { min(Self.longestTick, context.timeouts.checkInterval) }
   private static let longestTick = 100
-  /// The most events handled, and connections accepted, per turn.
+  /// The most events handled per turn.
   private static let batchSize = 256
+  /// The most connections accepted per turn.
+  private static let acceptedPerTurn = 64
+  /// How long handshakes may go on in a turn, in nanoseconds: other connections wait for them.
+  private static let handshakeTime = 2_000_000
 
   /// A loop that accepts connections from the socket, which it owns.
   init(
@@ -56,6 +61,7 @@ final class EventLoop {
         let ready = yielded
         yielded = []
         for connection in ready { advance(connection) }
+        advanceHandshakes()
         if context.now >= nextTick { checkDeadlines() }
         closeDescriptors()
       }
@@ -66,7 +72,7 @@ final class EventLoop {
 
   /// How long to wait for events, in milliseconds; -1 is for ever.
   private var timeout: Int32 {
-    if !yielded.isEmpty { return 0 }
+    if !yielded.isEmpty || !handshakes.isEmpty { return 0 }
     return context.openConnections == 0 && pausedUntil == nil
       ? -1 : Int32(clamping: max(0, nextTick - context.time() / 1_000_000))
   }
@@ -79,8 +85,22 @@ final class EventLoop {
     case let descriptor:
       guard let connection = connection(descriptor) else { return }
       connection.reader.note(events: event.events)
-      advance(connection)
+      if case .tlsHandshake = connection.phase {
+        handshakes.add(connection)
+      } else {
+        advance(connection)
+      }
     }
+  }
+
+  /// Advances handshakes, each of which takes a hundred times as long as a request, for a part of this turn.
+  private func advanceHandshakes() {
+    guard !handshakes.isEmpty else { return }
+    let end = context.time() + Self.handshakeTime
+    repeat {
+      guard let connection = handshakes.removeFirst() else { return }
+      advance(connection)
+    } while context.time() < end
   }
 
   private func advance(_ connection: Connection) {
@@ -106,7 +126,7 @@ final class EventLoop {
 
   private func accept() {
     guard let listener = listener?.number else { return }
-    for _ in 0..<Self.batchSize {
+    for _ in 0..<Self.acceptedPerTurn {
       var (descriptor, address) = acceptOne(listener)
       var isSpare = false
       if descriptor < 0, [EMFILE, ENFILE].contains(errno) {
@@ -181,7 +201,9 @@ final class EventLoop {
       if let listener { register(listener.number, EPOLLIN.rawValue) }
     }
     spares.refill()
-    for case let connection? in connections where connection.checkDeadline() {
+    // A client whose handshake waits for others' is not what is slow.
+    for case let connection? in connections
+    where !connection.waitsForHandshake && connection.checkDeadline() {
       advance(connection)
     }
   }

@@ -1,54 +1,41 @@
-import CGnuTLS
-import Glibc
+import COpenSSL
 
 /// What clients look at in the certificates of a server: how long they are valid, for which host, and for what.
 package struct TLSCertificate: Sendable {
+  /// A kind of key. A handshake with an ECDSA key costs the server about half of one with an RSA key.
+  package enum KeyKind: Sendable {
+    case ecdsa
+    case rsa
+    case other
+  }
+
   /// The time in which all certificates of the chain are valid, in seconds since 1970.
   package let validity: ClosedRange<Int>
   /// Whether the first certificate may be used by a server at all.
   package let isForServers: Bool
-  private let chain: String
-
-  /// More certificates than any chain has.
-  private static let longestChain = 32
+  /// The kind of the first certificate's key.
+  package let keyKind: KeyKind
+  private let chain: [UInt8]
 
   /// Reads a chain in PEM, that of the server first; nil if it is none.
   package init?(_ chain: String) {
-    let facts = Self.withCertificates(chain) { certificates in
-      (
-        start: certificates.map(gnutls_x509_crt_get_activation_time).max() ?? 0,
-        end: certificates.map(gnutls_x509_crt_get_expiration_time).min() ?? 0,
-        isForServers: gnutls_x509_crt_check_key_purpose(
-          certificates[0], GNUTLS_KP_TLS_WWW_SERVER, 0) != 0
-      )
+    self.chain = Array(chain.utf8)
+    var facts = ctls_facts()
+    guard self.chain.withUnsafeBytes({ ctls_chain_facts($0.baseAddress, $0.count, &facts) }) else {
+      return nil
     }
-    guard let facts else { return nil }
-    validity = facts.start...max(facts.start, facts.end)
-    isForServers = facts.isForServers
-    self.chain = chain
+    validity = Int(facts.start)...Int(max(facts.start, facts.end))
+    isForServers = facts.is_for_servers
+    keyKind =
+      switch facts.key {
+      case CTLS_KEY_ECDSA: .ecdsa
+      case CTLS_KEY_RSA: .rsa
+      default: .other
+      }
   }
 
   /// Whether the first certificate is for a host: a name or an address.
   package func isFor(_ host: String) -> Bool {
-    Self.withCertificates(chain) { gnutls_x509_crt_check_hostname($0[0], host) != 0 } ?? false
-  }
-
-  /// Nil if there is no certificate; `body` gets at least one.
-  private static func withCertificates<R>(
-    _ chain: String, _ body: ([gnutls_x509_crt_t]) -> R
-  ) -> R? {
-    var text = chain
-    var list = [gnutls_x509_crt_t?](repeating: nil, count: longestChain)
-    var count = UInt32(longestChain)
-    let result = text.withUTF8 { bytes in
-      var datum = gnutls_datum_t(bytes)
-      return gnutls_x509_crt_list_import(
-        &list, &count, &datum, GNUTLS_X509_FMT_PEM,
-        UInt32(GNUTLS_X509_CRT_LIST_IMPORT_FAIL_IF_EXCEED.rawValue))
-    }
-    guard result > 0 else { return nil }
-    let certificates = list.prefix(Int(count)).compactMap(\.self)
-    defer { for certificate in certificates { gnutls_x509_crt_deinit(certificate) } }
-    return certificates.isEmpty ? nil : body(certificates)
+    chain.withUnsafeBytes { ctls_chain_is_for($0.baseAddress, $0.count, host) }
   }
 }

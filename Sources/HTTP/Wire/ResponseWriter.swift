@@ -34,9 +34,11 @@ struct ResponseWriter {
   /// Bytes in the kernel's buffer do not count: it accepts megabytes at once, and then nothing for
   /// minutes while a slow peer reads.
   func acknowledged(over transport: Transport) -> Int {
-    let unsent = pieces.dropFirst(first).reduce(-sent) { $0 + $1.count }
-    return total - unsent - transport.unacknowledged
+    total - unsent - transport.unacknowledged
   }
+
+  /// The bytes that the socket has not taken yet.
+  private var unsent: Int { pieces.dropFirst(first).reduce(-sent) { $0 + $1.count } }
 
   /// Queues a head and its body, or more of a stream; what was queued before must have been sent.
   mutating func queue(_ head: [UInt8], _ body: [Piece] = []) {
@@ -55,7 +57,7 @@ struct ResponseWriter {
     while first < pieces.count {
       let result =
         if let tls = transport.tls {
-          tls.send { copy(into: $0) }
+          tls.send(hasMore: unsent > TLSSession.recordSize) { copy(into: $0) }
         } else {
           sendPiece(over: transport)
         }
