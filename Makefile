@@ -8,10 +8,10 @@ SHELL := /bin/bash
 
 # What the build needs; what the tests run; what the benchmarks compare with.
 BUILD_PACKAGES := libsqlite3-dev libpng-dev libjpeg-dev liblcms2-dev \
-  libcurl4-gnutls-dev libgnutls28-dev nettle-dev libunistring-dev libqrencode-dev zlib1g-dev libcrypt-dev libmpg123-dev libfaad-dev libheif-dev libwebp-dev libisal-dev curl
+  libcurl4-openssl-dev libssl-dev libgnutls28-dev libunistring-dev libqrencode-dev zlib1g-dev libcrypt-dev libmpg123-dev libfaad-dev libheif-dev libwebp-dev libisal-dev curl
 # What the plugin video runs.
 SERVE_PACKAGES := ffmpeg
-TEST_PACKAGES := python3 python3-venv python3-h2 python3-cryptography php-cgi python3-flask perl libcgi-pm-perl libfcgi-perl libfcgi-dev bubblewrap \
+TEST_PACKAGES := libgnutls28-dev python3 python3-venv python3-h2 python3-cryptography php-cgi python3-flask perl libcgi-pm-perl libfcgi-perl libfcgi-dev bubblewrap \
   nginx slowhttptest rsync netpbm libjpeg-turbo-progs liblcms2-utils colord-data libgs-common libimage-exiftool-perl libsixel-examples ffmpeg imagemagick libheif-examples libavif-bin webp giflib-tools qrencode zbar-tools strace mandoc zsh fish postgresql-15 libpq5
 SYSTEM_PACKAGES := haproxy libvips-tools chromium firefox-esr webkit2gtk-driver xvfb python3-aiohttp mmdebstrap gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static python3-swift
 # What `make pictures` draws with, and the browser that it takes them in.
@@ -20,7 +20,7 @@ BENCH_PACKAGES := nginx valgrind wrk fcgiwrap nghttp2-server nghttp2-client open
 # What makes the Debian package and checks it.
 DEB_PACKAGES := debhelper dpkg-dev python3 lintian systemd
 SOAK_PACKAGES := piuparts git
-IMAGE_PACKAGES := umoci ca-certificates python3-yaml
+IMAGE_PACKAGES := umoci openssl ca-certificates python3-yaml
 # The packages that the goals of this call need.
 of = $(if $(filter $(1),$(MAKECMDGOALS)),$(2))
 PACKAGES = $(BUILD_PACKAGES) \
@@ -69,6 +69,11 @@ deps: ## install the Debian packages that are missing
 	done
 	if [ -z "$$missing" ]; then exit 0; fi
 	echo "These Debian packages are missing:$$missing"
+	case "$$missing " in *" libcurl4-openssl-dev "*)
+	  if dpkg-query -W -f='$${db:Status-Status}' libcurl4-gnutls-dev 2>/dev/null | grep -qx installed; then
+	    echo "libcurl4-openssl-dev takes the place of libcurl4-gnutls-dev, which richpush asked for before: apt-get removes that."
+	  fi;;
+	esac
 	if [ "$$(id -u)" = 0 ]; then as_root=
 	elif command -v sudo >/dev/null; then as_root="sudo --"
 	else

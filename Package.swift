@@ -56,7 +56,7 @@ let package = Package(
     .target(
       name: "CLibraries", cSettings: strictC + [.define("RICHPUSH_COMMIT", to: commit)],
       linkerSettings: [
-        "sqlite3", "curl", "gnutls", "ssl", "crypto", "crypt", "hogweed", "gmp", "unistring", "qrencode", "z",
+        "sqlite3", "curl", "ssl", "crypto", "crypt", "unistring", "qrencode", "z",
       ].map {
         .linkedLibrary($0)
       }),
@@ -127,7 +127,8 @@ let package = Package(
 
     tests(of: "Primitives"),
     tests(of: "JSON", on: ["Primitives"]),
-    tests(of: "HTTP", on: ["CLibraries", "Primitives"]),
+    .systemLibrary(name: "GnuTLS", path: "Tests/GnuTLS"),
+    tests(of: "HTTP", on: ["GnuTLS", "Primitives"]),
     tests(of: "MediaTypes"),
     .target(
       name: "Waiting", dependencies: ["Primitives"], path: "Tests/Waiting", swiftSettings: strict),
@@ -163,7 +164,7 @@ let package = Package(
         "PluginHost", "HTTP", "RichPushAPI", "TestSupport", "richpush-exec",
       ]),
     tests(of: "RichPushAPI"),
-    tests(of: "RichPushClient", on: ["RichPushAPI"]),
+    tests(of: "RichPushClient", on: ["RichPushAPI", "CCurl"]),
     tests(of: "PluginKit", on: ["Primitives"]),
     tests(
       of: "Imaging", on: ["MediaTypes", "img", "img-decode"],

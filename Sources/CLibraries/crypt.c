@@ -1,7 +1,7 @@
 #include "ccrypt.h"
+#include "copenssl.h"
 
 #include <crypt.h>
-#include <gnutls/gnutls.h>
 #include <string.h>
 
 static bool hash_with(const char *password, const char *setting, char *hash, size_t capacity) {
@@ -9,7 +9,7 @@ static bool hash_with(const char *password, const char *setting, char *hash, siz
   const char *result = crypt_rn(password, setting, &data, sizeof data);
   bool fits = result && strlen(result) < capacity;
   if (fits) strcpy(hash, result);
-  gnutls_memset(&data, 0, sizeof data);
+  copenssl_wipe(&data, sizeof data);
   return fits;
 }
 
@@ -23,5 +23,5 @@ bool ccrypt_verify(const char *password, const char *hash) {
   char again[CRYPT_OUTPUT_SIZE] = {0};
   if (!hash_with(password, hash, again, sizeof again)) return false;
   size_t count = strlen(hash);
-  return strlen(again) == count && gnutls_memcmp(again, hash, count) == 0;
+  return strlen(again) == count && copenssl_equal(again, hash, count);
 }

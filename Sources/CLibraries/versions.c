@@ -2,7 +2,7 @@
 
 #include <curl/curl.h>
 #include <gnu/libc-version.h>
-#include <gnutls/gnutls.h>
+#include <openssl/crypto.h>
 #include <sqlite3.h>
 #include <stdio.h>
 
@@ -13,8 +13,8 @@ const char *cversions_commit(void) { return TEXT_OF(RICHPUSH_COMMIT); }
 
 const char *cversions_libraries(void) {
   static _Thread_local char text[256];
-  snprintf(text, sizeof text, "SQLite %s, libcurl %s, GnuTLS %s, glibc %s", sqlite3_libversion(),
-           curl_version_info(CURLVERSION_NOW)->version, gnutls_check_version(NULL),
+  snprintf(text, sizeof text, "SQLite %s, libcurl %s, OpenSSL %s, glibc %s", sqlite3_libversion(),
+           curl_version_info(CURLVERSION_NOW)->version, OpenSSL_version(OPENSSL_VERSION_STRING),
            gnu_get_libc_version());
   return text;
 }

@@ -1,4 +1,4 @@
-import CGnuTLS
+import COpenSSL
 package import FoundationEssentials
 import Primitives
 package import Store
@@ -87,7 +87,7 @@ package final class MediaLinks: Sendable {
     guard let key = keys.withLock({ $0.first { $0.id == id } }) else { return .forged }
     let expected = Self.path(to: target, by: key)
     guard expected.utf8.count == link.utf8.count,
-      gnutls_memcmp(expected, link, expected.utf8.count) == 0
+      copenssl_equal(expected, link, expected.utf8.count)
     else { return .forged }
     let left = target.expires - Int(now.timeIntervalSince1970)
     return left > 0 ? .valid(secondsLeft: left) : .expired
@@ -100,7 +100,7 @@ package final class MediaLinks: Sendable {
   private static func code(of text: String, by key: LinkKey) -> [UInt8] {
     let (secret, text) = (Array(key.secret.utf8), Array(text.utf8))
     var code = [UInt8](repeating: 0, count: 32)
-    cgnutls_hmac_sha256(secret, secret.count, text, text.count, &code)
+    copenssl_hmac_sha256(secret, secret.count, text, text.count, &code)
     return code
   }
 }
@@ -127,7 +127,7 @@ package struct PushSecret: Sendable {
     guard let key = keys.first(where: { $0.id == key }) else { return false }
     let expected = MediaLinks.secret(of: job, token: token, by: key)
     return expected.utf8.count == text.utf8.count
-      && gnutls_memcmp(expected, text, expected.utf8.count) == 0
+      && copenssl_equal(expected, text, expected.utf8.count)
   }
 }
 

@@ -1,4 +1,4 @@
-import CGnuTLS
+import COpenSSL
 import FoundationEssentials
 import Primitives
 import Synchronization
@@ -8,7 +8,7 @@ enum Signing {
   /// HMAC-SHA-256 (RFC 2104).
   static func hmac(key: [UInt8], _ message: [UInt8]) -> [UInt8] {
     var code = [UInt8](repeating: 0, count: 32)
-    cgnutls_hmac_sha256(key, key.count, message, message.count, &code)
+    copenssl_hmac_sha256(key, key.count, message, message.count, &code)
     return code
   }
 
@@ -16,17 +16,17 @@ enum Signing {
   static func es256(pem: String, _ message: [UInt8]) throws(PushError) -> [UInt8] {
     var signature = [UInt8](repeating: 0, count: 64)
     let key = Array(pem.utf8CString.dropLast())
-    let problem = cgnutls_es256_sign(key, key.count, message, message.count, &signature)
+    let problem = copenssl_es256_sign(key, key.count, message, message.count, &signature)
     guard let problem else { return signature }
     throw PushError(.key, "The private key cannot sign: \(String(cString: problem)).")
   }
 
   /// RS256 (RFC 7518 section 3.3) with an RSA private key in PEM.
   static func rs256(pem: String, _ message: [UInt8]) throws(PushError) -> [UInt8] {
-    var signature = [UInt8](repeating: 0, count: Int(CGNUTLS_LONGEST_RSA))
+    var signature = [UInt8](repeating: 0, count: Int(COPENSSL_LONGEST_RSA))
     var size = 0
     let key = Array(pem.utf8CString.dropLast())
-    let problem = cgnutls_rs256_sign(
+    let problem = copenssl_rs256_sign(
       key, key.count, message, message.count, &signature, &size)
     guard let problem else { return Array(signature[..<size]) }
     throw PushError(.key, "The private key cannot sign: \(String(cString: problem)).")

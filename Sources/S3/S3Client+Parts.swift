@@ -1,4 +1,4 @@
-import CGnuTLS
+import COpenSSL
 import Glibc
 import Primitives
 
@@ -61,7 +61,7 @@ extension S3Client {
   ) throws(S3Error) -> String {
     // Read, not mapped: of a file that is truncated, or whose disk fails, a mapping would raise SIGBUS.
     var digits = [CChar](repeating: 0, count: 65)
-    guard cgnutls_sha256_hex_of_file(file.number, offset, count, &digits) else {
+    guard copenssl_sha256_hex_of_file(file.number, offset, count, &digits) else {
       throw S3Error(.file(errno), "a file of the content cannot be read: \(Errno.current)")
     }
     return String(decoding: digits.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)

@@ -1,4 +1,4 @@
-import CGnuTLS
+import COpenSSL
 import Glibc
 import Primitives
 
@@ -58,14 +58,14 @@ struct S3Signature {
 
   static func sha256(_ bytes: UnsafeRawBufferPointer) -> String {
     var digits = [CChar](repeating: 0, count: 65)
-    cgnutls_sha256_hex(bytes.baseAddress, bytes.count, &digits)
+    copenssl_sha256_hex(bytes.baseAddress, bytes.count, &digits)
     return String(decoding: digits.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
   private static func hmac(key: [UInt8], _ text: String) -> [UInt8] {
     var code = [UInt8](repeating: 0, count: 32)
     let text = Array(text.utf8)
-    cgnutls_hmac_sha256(key, key.count, text, text.count, &code)
+    copenssl_hmac_sha256(key, key.count, text, text.count, &code)
     return code
   }
 

@@ -62,7 +62,7 @@ import Testing
   ]
   /// The parts of the target `CLibraries`, each a module of its own in its module map.
   private static let cLibraries: Set = [
-    "CGnuTLS", "CCrypt", "CLinux", "CNettle", "CPostgres", "CQRCode", "CSQLite", "CUnistring",
+    "CGnuTLS", "CCrypt", "CLinux", "COpenSSL", "CPostgres", "CQRCode", "CSQLite", "CUnistring",
     "CVersions", "CZlib",
   ]
 
@@ -133,6 +133,13 @@ import Testing
       Set(starting.map(\.path)) == [
         "Sources/PluginHost/Processes/Launcher.swift", "Sources/PluginHost/Processes/Program.swift",
       ])
+  }
+
+  @Test func `asks libcurl for requests only so that no write raises SIGPIPE`() throws {
+    let call = try Pattern(#"\bcurl_easy_(?:perform|cleanup)\b"#)
+    let calling = Repository.files(in: "Sources", "plugins", endingIn: ".swift")
+      .filter { !call.matches(in: $0.code).isEmpty }
+    #expect(calling.map(\.path) == [], "ccurl_perform and ccurl_free")
   }
 
   /// All the rest needs only FoundationEssentials, and behaves alike in a client, which has no ICU.

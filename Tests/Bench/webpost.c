@@ -2,8 +2,7 @@
    interface, so many at once; each is encrypted with new keys (RFC 8291), by the same functions as in richpush.
    A line of FILE is "URL P256DH AUTH", the keys in hexadecimal. Prints the seconds they took, the processor
    time of the encryption in microseconds for each, and how many failed. */
-#include "cgnutls.h"
-#include "cnettle.h"
+#include "copenssl.h"
 #include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,19 +44,19 @@ static void read_hex(const char *digits, unsigned char *bytes, int count) {
 static void encrypt(const struct subscription *to, unsigned char *body) {
   unsigned char key[32], point[65], shared[32], input[32], content[16], nonce[12], record[padded + 1] = {0};
   unsigned char info[14 + 130] = "WebPush: info";
-  do cgnutls_random(key, sizeof key); while (!cnettle_p256_public(key, point));
-  cnettle_p256_agree(key, to->key, shared);
+  do copenssl_random(key, sizeof key); while (!copenssl_p256_public(key, point));
+  copenssl_p256_agree(key, to->key, shared);
   memcpy(info + 14, to->key, 65);
   memcpy(info + 79, point, 65);
-  cgnutls_hkdf_sha256(to->secret, 16, shared, 32, info, sizeof info, input, 32);
-  cgnutls_random(body, 16);
-  cgnutls_hkdf_sha256(body, 16, input, 32, "Content-Encoding: aes128gcm", 28, content, 16);
-  cgnutls_hkdf_sha256(body, 16, input, 32, "Content-Encoding: nonce", 24, nonce, 12);
+  copenssl_hkdf_sha256(to->secret, 16, shared, 32, info, sizeof info, input, 32);
+  copenssl_random(body, 16);
+  copenssl_hkdf_sha256(body, 16, input, 32, "Content-Encoding: aes128gcm", 28, content, 16);
+  copenssl_hkdf_sha256(body, 16, input, 32, "Content-Encoding: nonce", 24, nonce, 12);
   memcpy(record, text, sizeof text - 1);
   record[sizeof text - 1] = 2;
   memcpy(body + 16, "\0\0\x10\0\x41", 5);
   memcpy(body + 21, point, 65);
-  cgnutls_aes128gcm_encrypt(content, nonce, record, sizeof record, body + 86);
+  copenssl_aes128gcm_encrypt(content, nonce, record, sizeof record, body + 86);
 }
 
 static void begin(CURLM *multi, struct transfer *transfer) {

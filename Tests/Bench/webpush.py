@@ -96,7 +96,7 @@ def main(folder):
     libraries = push.ROOT + "/Sources/CLibraries/"
     subprocess.run(
         ["cc", "-O2", "-I", libraries + "include", "-o", folder + "/webpost", push.ROOT + "/Tests/Bench/webpost.c",
-         libraries + "gnutls.c", libraries + "nettle.c", "-lcurl", "-lgnutls", "-lhogweed", "-lnettle", "-lgmp"],
+         libraries + "openssl.c", libraries + "openssl-keys.c", "-lcurl", "-lcrypto"],
         check=True)
     ports = [push.free_port() for _ in range(ORIGINS)]
     alive = PUSHES * (ORIGINS - DEAD) // ORIGINS

@@ -9,7 +9,8 @@ import Testing
     let text = result.output.joined(separator: "\n")
     #expect(
       text.contains(
-        #/^richpush \d+\.\d+\.\d+, commit [0-9a-z-]+\nSQLite 3\.[\d.]+, libcurl [\d.]+, GnuTLS 3/#))
+        #/^richpush \d+\.\d+\.\d+, commit [0-9a-z-]+\nSQLite 3\.[\d.]+, libcurl [\d.]+, OpenSSL 3/#)
+    )
   }
 
   @Test(arguments: [

@@ -2,7 +2,6 @@
 # What clients send: request heads, chunked bodies, header fields with ranges and dates, query strings.
 source "$(dirname "$0")/run.bash"
 
-compile_c Sources/CLibraries/gnutls.c
 compile_module Primitives
 link_module HTTP "$(find Sources/HTTP -name '*.swift' | sort)" -lgnutls
 

@@ -2,9 +2,9 @@
 # What plugins send and have: FastCGI records, the heads of CGI responses, manifests.
 source "$(dirname "$0")/run.bash"
 
-compile_c Sources/CLibraries/{crypt,gnutls}.c
+compile_c Sources/CLibraries/{crypt,openssl}.c
 compile_module Primitives JSON
-link_module PluginHost "$(find Sources/PluginHost -name '*.swift' | sort)" -lgnutls -lcrypt -lhogweed -lnettle -lgmp
+link_module PluginHost "$(find Sources/PluginHost -name '*.swift' | sort)" -lcrypt -lcrypto
 
 seed records pairs '\1\4\0\1\0\21\7\0\11\3RICH_VERBget\1\0a'
 seed heads document 'Content-Type: text/plain\r\nCache-Control: no-store, private\nStatus: 404 Not Found\r\n\r\nbody'

@@ -2,9 +2,9 @@
 # Tag expressions of publishers.
 source "$(dirname "$0")/run.bash"
 
-compile_c Sources/CLibraries/{crypt,gnutls,nettle}.c
+compile_c Sources/CLibraries/{crypt,openssl,openssl-keys}.c
 compile_module Primitives
-link_module Push "$(find Sources/Push -name '*.swift' | sort)" -lcurl -lgnutls -lcrypt -lhogweed -lnettle -lgmp
+link_module Push "$(find Sources/Push -name '*.swift' | sort)" -lcurl -lcrypt -lcrypto
 
 seed tags all '(news && !sport) || username:alice || ~(a@b.c) && ((x))'
 

@@ -1,5 +1,5 @@
-import CGnuTLS
 import Glibc
+import GnuTLS
 
 /// The client's side of TLS over a socket, which trusts every certificate.
 final class TLSChannel {

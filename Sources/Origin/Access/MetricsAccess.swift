@@ -1,4 +1,4 @@
-import CGnuTLS
+import COpenSSL
 import HTTP
 import Media
 
@@ -54,7 +54,7 @@ struct MetricsAccess: Sendable {
     guard parts.count == 2, parts[0].lowercased() == "bearer" else { return false }
     let given = String(parts[1])
     return tokens.contains { token in
-      token.utf8.count == given.utf8.count && gnutls_memcmp(token, given, token.utf8.count) == 0
+      token.utf8.count == given.utf8.count && copenssl_equal(token, given, token.utf8.count)
     }
   }
 

@@ -1,4 +1,4 @@
-import CGnuTLS
+import COpenSSL
 import CZlib
 import Glibc
 import HTTP
@@ -75,7 +75,7 @@ struct EmbeddedFiles: Sendable {
   /// The SHA-256 of content, in hexadecimal.
   static func tag(of bytes: [UInt8]) -> String {
     var hex = [CChar](repeating: 0, count: 65)
-    cgnutls_sha256_hex(bytes, bytes.count, &hex)
+    copenssl_sha256_hex(bytes, bytes.count, &hex)
     return String(decoding: hex.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 

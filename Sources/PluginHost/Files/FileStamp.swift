@@ -1,4 +1,4 @@
-import CGnuTLS
+import COpenSSL
 import Glibc
 import Primitives
 
@@ -86,7 +86,7 @@ enum SHA256 {
   /// The hash of a text.
   static func hex(of text: String) -> String {
     var hex = [CChar](repeating: 0, count: 65)
-    cgnutls_sha256_hex(text, text.utf8.count, &hex)
+    copenssl_sha256_hex(text, text.utf8.count, &hex)
     return String(decoding: hex.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
@@ -94,18 +94,18 @@ enum SHA256 {
   static func hex(ofFile path: String) -> String? {
     // Non-blocking: to open a pipe would wait for its writer.
     guard let file = try? FileDescriptor(path, O_RDONLY | O_NONBLOCK) else { return nil }
-    var hash: gnutls_hash_hd_t?
-    guard gnutls_hash_init(&hash, GNUTLS_DIG_SHA256) == 0, let hash else { return nil }
+    let hash = copenssl_hash_make()
+    defer { copenssl_hash_free(hash) }
     let isWhole = withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 16) { buffer in
       while let count = try? file.read(into: buffer) {
         if count == 0 { return true }
-        gnutls_hash(hash, buffer.baseAddress, count)
+        copenssl_hash_add(hash, buffer.baseAddress, count)
       }
       return false
     }
-    var digest = [UInt8](repeating: 0, count: 32)
-    gnutls_hash_deinit(hash, &digest)
     guard isWhole else { return nil }
+    var digest = [UInt8](repeating: 0, count: 32)
+    copenssl_hash_finish(hash, &digest)
     return digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 }

@@ -1,4 +1,4 @@
-import CNettle
+import COpenSSL
 import Primitives
 
 /// The keys of a Web Push subscription (RFC 8291, section 3.1): only its receiver can read what is encrypted
@@ -14,7 +14,7 @@ package struct WebPushKeys: Sendable, Hashable {
   /// - Throws: a sentence about the member that is invalid.
   package init(p256dh: String, auth: String) throws(PushError) {
     guard let publicKey = Base64URL.decode(p256dh), publicKey.count == 65,
-      cnettle_p256_is_point(publicKey)
+      copenssl_p256_is_point(publicKey)
     else {
       throw PushError(
         .key, "keys.p256dh must be an uncompressed point of P-256, 65 bytes in Base64 for URLs.")

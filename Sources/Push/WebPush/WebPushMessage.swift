@@ -1,5 +1,4 @@
-import CGnuTLS
-import CNettle
+import COpenSSL
 
 /// Encryption of pushes for their receivers: the content coding `aes128gcm` with one record (RFC 8188), and
 /// keys agreed by Diffie-Hellman (RFC 8291).
@@ -37,7 +36,7 @@ enum WebPushMessage {
       secret: keys.secret, salt: salt)
     var sealed = [UInt8](repeating: 0, count: record.count + tagLength)
     guard
-      cgnutls_aes128gcm_encrypt(derived.key, derived.nonce, record, record.count, &sealed)
+      copenssl_aes128gcm_encrypt(derived.key, derived.nonce, record, record.count, &sealed)
     else { throw PushError(.key, "AES-128-GCM failed.") }
     let size = (0..<4).map { UInt8(truncatingIfNeeded: recordSize >> (24 - 8 * $0)) }
     return salt + size + [UInt8(sender.publicKey.count)] + sender.publicKey + sealed
@@ -57,7 +56,7 @@ enum WebPushMessage {
         salt: Array(message[..<16]))
     else { return nil }
     var record = [UInt8](repeating: 0, count: sealed.count - tagLength)
-    guard cgnutls_aes128gcm_decrypt(derived.key, derived.nonce, sealed, sealed.count, &record),
+    guard copenssl_aes128gcm_decrypt(derived.key, derived.nonce, sealed, sealed.count, &record),
       let end = record.lastIndex(where: { $0 != 0 }), record[end] == 2
     else { return nil }
     return Array(record[..<end])
@@ -88,7 +87,7 @@ private struct ContentKeys {
   ) throws(PushError) -> [UInt8] {
     var output = [UInt8](repeating: 0, count: count)
     guard
-      cgnutls_hkdf_sha256(
+      copenssl_hkdf_sha256(
         salt, salt.count, key, key.count, info, info.count, &output, count)
     else { throw PushError(.key, "HKDF failed.") }
     return output
@@ -117,14 +116,14 @@ struct P256Key: Sendable, Equatable {
   /// The key of a number; nil if that is not from 1 to below the curve's order.
   init?(_ privateKey: [UInt8]) {
     var point = [UInt8](repeating: 0, count: 65)
-    guard privateKey.count == 32, cnettle_p256_public(privateKey, &point) else { return nil }
+    guard privateKey.count == 32, copenssl_p256_public(privateKey, &point) else { return nil }
     (self.privateKey, publicKey) = (privateKey, point)
   }
 
   /// The secret that it shares with the holder of a point's key.
   func agree(with point: [UInt8]) throws(PushError) -> [UInt8] {
     var secret = [UInt8](repeating: 0, count: 32)
-    guard point.count == 65, cnettle_p256_agree(privateKey, point, &secret) else {
+    guard point.count == 65, copenssl_p256_agree(privateKey, point, &secret) else {
       throw PushError(.key, "The subscription's key is not on the curve.")
     }
     return secret
@@ -133,7 +132,7 @@ struct P256Key: Sendable, Equatable {
   /// ES256 (RFC 7518, section 3.4).
   func sign(_ message: [UInt8]) throws(PushError) -> [UInt8] {
     var signature = [UInt8](repeating: 0, count: 64)
-    let problem = cgnutls_es256_sign_raw(
+    let problem = copenssl_es256_sign_raw(
       privateKey, publicKey, message, message.count, &signature)
     guard let problem else { return signature }
     throw PushError(.key, "The private key cannot sign: \(String(cString: problem)).")
@@ -144,7 +143,7 @@ struct P256Key: Sendable, Equatable {
 enum Random {
   static func bytes(_ count: Int) throws(PushError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
-    guard cgnutls_random(&bytes, count) else {
+    guard copenssl_random(&bytes, count) else {
       throw PushError(.key, "The system has no random numbers.")
     }
     return bytes

@@ -1,4 +1,4 @@
-import CGnuTLS
+import COpenSSL
 import FoundationEssentials
 
 /// The SHA-256 of some content, as 64 lower-case hexadecimal digits: the name of a blob.
@@ -28,9 +28,7 @@ package struct Digest: Sendable, Hashable, CustomStringConvertible {
   /// The SHA-256 of bytes, as four numbers.
   static func words(of bytes: UnsafeRawBufferPointer) -> (UInt64, UInt64, UInt64, UInt64) {
     var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
-    // Without an address there is nothing to read.
-    let start = bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1)
-    if let start { gnutls_hash_fast(GNUTLS_DIG_SHA256, start, bytes.count, &words) }
+    copenssl_sha256(bytes.baseAddress, bytes.count, &words)
     return words
   }
 
@@ -55,29 +53,20 @@ extension UInt8 {
   }
 }
 
-/// Computes the SHA-256 of content that arrives in pieces (`gnutls_hash`).
+/// Computes the SHA-256 of content that arrives in pieces.
 struct SHA256Hasher: ~Copyable {
-  private let handle: gnutls_hash_hd_t?
+  private let handle = copenssl_hash_make()
 
-  init() {
-    var opened: gnutls_hash_hd_t?
-    gnutls_hash_init(&opened, GNUTLS_DIG_SHA256)
-    handle = opened
-  }
-
-  deinit {
-    if let handle { gnutls_hash_deinit(handle, nil) }
-  }
+  deinit { copenssl_hash_free(handle) }
 
   mutating func update(_ bytes: UnsafeRawBufferPointer) {
-    guard let handle, let base = bytes.baseAddress else { return }
-    gnutls_hash(handle, base, bytes.count)
+    copenssl_hash_add(handle, bytes.baseAddress, bytes.count)
   }
 
-  /// The digest of everything added so far; resets the hasher (`gnutls_hash_output`).
+  /// The digest of everything added so far; resets the hasher.
   mutating func finalize() -> Digest {
     var bytes = [UInt8](repeating: 0, count: 32)
-    if let handle { gnutls_hash_output(handle, &bytes) }
+    copenssl_hash_finish(handle, &bytes)
     return bytes.withUnsafeBytes { Digest($0) }
   }
 }

@@ -1,4 +1,4 @@
-import CGnuTLS
+import COpenSSL
 
 /// Authenticates what this service has put into an object store, so that nobody else who can write there can
 /// change renditions and their fields.
@@ -19,13 +19,13 @@ struct RenditionSeal: Sendable {
   /// Whether it is the code of a rendition, compared in constant time.
   func isCode(_ code: [UInt8], of header: String, under rendition: Digest) -> Bool {
     let expected = self.code(of: header, under: rendition)
-    return code.count == expected.count && gnutls_memcmp(expected, code, expected.count) == 0
+    return code.count == expected.count && copenssl_equal(expected, code, expected.count)
   }
 
   private static func hmac(key: [UInt8], _ text: String) -> [UInt8] {
     let text = Array(text.utf8)
     var code = [UInt8](repeating: 0, count: 32)
-    cgnutls_hmac_sha256(key, key.count, text, text.count, &code)
+    copenssl_hmac_sha256(key, key.count, text, text.count, &code)
     return code
   }
 
