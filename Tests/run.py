@@ -210,7 +210,7 @@ def main():
     parser.add_argument("--slowest", type=int, default=0, metavar="N", help="name the N slowest tests")
     parser.add_argument("--follow", action="store_true", help="show what the suites print, and a list of them at the end")
     # A suite's own time limits are shorter; this ends one whose process does not react to them.
-    parser.add_argument("--limit", type=int, default=2400, metavar="SECONDS", help="end a suite after so long")
+    parser.add_argument("--limit", type=int, default=3600, metavar="SECONDS", help="end a suite after so long")
     parser.add_argument("--log", default=".build/tests.log", metavar="FILE", help="where all output goes")
     arguments = parser.parse_args()
 

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The recipients' app in real browsers, which are offline, against servers that are no demonstrations: the files of `App`.
-@Suite(.timeLimit(.minutes(10))) struct AppSystemTests {
+@Suite(.timeLimit(.minutes(30))) struct AppSystemTests {
   @Test(arguments: [
     ["pairing", "install", "demonstration", "inbox", "settings", "worker"], ["access", "away"],
   ])
@@ -33,14 +33,14 @@ import Testing
     let scratch = try Scratch()
     let result = try await Tool.run(
       "python", [script, programs] + parts,
-      environment: ["HOME": scratch.folder.path, "ONLY": only], limit: .seconds(550))
+      environment: ["HOME": scratch.folder.path, "ONLY": only])
     let output = result.output.joined(separator: "\n")
     #expect(result.exitCode == 0, "\(output)\n\(result.errors)")
   }
 }
 
 /// Web Push to a real browser, over a crash of the server.
-@Suite(.serialized, .timeLimit(.minutes(15))) struct AppCrashSoakTests {
+@Suite(.serialized, .timeLimit(.minutes(30))) struct AppCrashSoakTests {
   @Test(arguments: 1...Soak.amount(short: 1, long: 10))
   func `a browser gets the push after a crash, and shows it`(run: Int) async throws {
     try await AppSystemTests.check("firefox", "/usr/bin/firefox-esr", only: "after_a_crash")

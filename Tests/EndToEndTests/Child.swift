@@ -1,5 +1,6 @@
 import Foundation
 import StandIns
+import Synchronization
 
 /// A program while it runs, one of ours or one with a whole path: its lines, its end.
 ///
@@ -16,6 +17,8 @@ final class Child: Sendable {
   private let program: StartedProgram
   private let errorFile: URL
   private let scratch: Scratch
+  /// How many lines `run` has read.
+  private let heard = Mutex(0)
 
   init(
     _ program: String, _ arguments: [String], environment: [String: String] = [:],
@@ -53,29 +56,40 @@ final class Child: Sendable {
     for process in ProcessFacts.family(of: program.pid) { kill(process.pid, SIGKILL) }
   }
 
-  /// Runs a program to its end, which is forced after a time limit, or when the test's is over.
+  /// Runs a program to its end, which is forced when it has written nothing for so long, or when the test's time is over.
   ///
-  /// - Throws: `TimeLimitReached` if it was.
+  /// What takes longer prints what it has done: then a slow machine is no failure, and what hangs is still noticed.
+  ///
+  /// - Throws: `FellSilent` if it was.
   static func run(
     _ program: String, _ arguments: [String], environment: [String: String] = [:],
-    input: String? = nil, inputBytes: [UInt8] = [], limit: Duration = .seconds(200)
+    input: String? = nil, inputBytes: [UInt8] = [], silence: Duration = .seconds(200)
   ) async throws -> Result {
     let child = try Child(
       program, arguments, environment: environment, input: input, inputBytes: inputBytes)
     let timer = Task.detached {
-      try await Task.sleep(for: limit)
+      var (written, end) = (0, ContinuousClock.now + silence)
+      while .now < end {
+        try await Task.sleep(for: min(silence, .seconds(1)))
+        if case let now = child.written, now != written {
+          (written, end) = (now, .now + silence)
+        }
+      }
       child.killAll()
-      throw TimeLimitReached(program: program, arguments: arguments)
+      throw FellSilent(program: program, arguments: arguments)
     }
     let result = await withTaskCancellationHandler {
       var output: [String] = []
-      for await line in child.lines { output.append(line) }
+      for await line in child.lines {
+        output.append(line)
+        child.heard.withLock { $0 += 1 }
+      }
       return Result(exitCode: await child.exitCode(), output: output, errors: child.errors)
     } onCancel: {
       child.killAll()
     }
     timer.cancel()
-    if case .failure(let error as TimeLimitReached) = await timer.result { throw error }
+    if case .failure(let error as FellSilent) = await timer.result { throw error }
     try Task.checkCancellation()
     return result
   }
@@ -87,8 +101,14 @@ final class Child: Sendable {
     return ["-qefc", width + "exec /usr/bin/setpriv --pdeathsig KILL -- " + line, "/dev/null"]
   }
 
+  /// Grows with each line of output, and with what is written to standard error.
+  private var written: Int {
+    let attributes = try? FileManager.default.attributesOfItem(atPath: errorFile.path)
+    return heard.withLock { $0 } + (attributes?[.size] as? Int ?? 0)
+  }
+
   /// A program that had to be killed.
-  struct TimeLimitReached: Error {
+  struct FellSilent: Error {
     let program: String
     let arguments: [String]
   }

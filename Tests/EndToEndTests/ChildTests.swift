@@ -11,11 +11,18 @@ import Testing
 
   @Test func `a program that does not end is killed, with what it started`() async throws {
     let name = "\(Int.random(in: 100_000...999_999))"
-    await #expect(throws: Child.TimeLimitReached.self) {
+    await #expect(throws: Child.FellSilent.self) {
       try await Child.run(
-        "/bin/sh", ["-c", "sleep \(name) & sleep \(name)"], limit: .milliseconds(200))
+        "/bin/sh", ["-c", "sleep \(name) & sleep \(name)"], silence: .milliseconds(200))
     }
     #expect(ProcessFacts.running(["sleep", name]).isEmpty)
+  }
+
+  @Test func `a program that says what it does may take its time`() async throws {
+    // Longer than the silence, in which it is heard by turns on both.
+    let steps = "for i in 1 2 3 4 5 6 7 8; do sleep 0.5; echo $i; sleep 0.5; echo $i >&2; done"
+    let said = try await Child.run("/bin/sh", ["-c", steps], silence: .seconds(5))
+    #expect(said.exitCode == 0 && said.output.last == "8" && said.errors.hasSuffix("8\n"))
   }
 
   /// Foundation's `Process` crashes with 1,354 of them.

@@ -33,7 +33,7 @@ import Testing
         python,
         [script, server.endpoint.absoluteString, "\(server.processIdentifier)", herd]
           + ["\(Self.phones)"] + ids.map(String.init),
-        environment: ["HOME": server.scratch.folder.path], limit: .seconds(1500))
+        environment: ["HOME": server.scratch.folder.path])
       try #require(result.exitCode == 0, "\(result.errors)")
       let line = try #require(result.output.last)
       let figures = try JSONDecoder().decode([String: Double].self, from: Data(line.utf8))

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -27,7 +28,7 @@ def clean_root(package):
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not os.path.exists(clean):
             subprocess.run(
-                ["mmdebstrap", "--quiet", "--variant=minbase", "--mode=root", "--include=" + ",".join(sorted(set(names))),
+                ["mmdebstrap", "--variant=minbase", "--mode=root", "--include=" + ",".join(sorted(set(names))),
                  "bookworm", clean + ".unfinished.tar", "/etc/apt/sources.list.d/debian.sources"], check=True)
             os.rename(clean + ".unfinished.tar", clean)
     return clean
@@ -48,6 +49,8 @@ class Root:
         return ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", script, self.folder, *words]
 
     def run(self, *words, **options):
+        # Whoever waits for the end hears that it goes on.
+        print("root:", " ".join(words)[:100], file=sys.stderr, flush=True)
         environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND": "noninteractive"}
         result = subprocess.run(
             self.words(*words), text=True, capture_output=True, env=environment, **options)

@@ -8,7 +8,7 @@ trap 'rm -rf "$folder"' EXIT
 # Prints the checksums of what is built in a new folder.
 build() {
   git clone --quiet "$source" "$1"
-  make -s -C "$1" deb >/dev/null
+  make -s -C "$1" deb >&2
   (cd "$1/.build/deb" && sha256sum ./*.deb)
 }
 

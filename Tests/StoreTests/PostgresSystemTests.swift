@@ -8,7 +8,7 @@ import Waiting
 /// The store on a PostgreSQL server that goes away; `Tests/run.py` runs all other tests of the store on one that stays.
 @Suite(
   .enabled(if: PostgresServer.isInstalled, "needs the package postgresql-15"), .serialized,
-  .timeLimit(.minutes(10)))
+  .timeLimit(.minutes(30)))
 struct PostgresSystemTests {
   @Test func `a server that is away, or hangs, fails requests soon, and all heals by itself`()
     async throws

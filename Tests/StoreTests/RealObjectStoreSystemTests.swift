@@ -7,7 +7,7 @@ import Waiting
 @testable import Store
 
 /// The store on a real object store, OpenStack Swift with its S3 interface.
-@Suite(.timeLimit(.minutes(5))) struct RealObjectStoreSystemTests {
+@Suite(.timeLimit(.minutes(30))) struct RealObjectStoreSystemTests {
   private let swift: StandIn
   private let scratch = Scratch(at: Date().timeIntervalSince1970)
   private let store: Store

@@ -120,6 +120,7 @@ def main():
             browser = Browser()
             start, used = time.monotonic(), browser.seconds()
             seconds[kind].append(fetch(number))
+            print(f"{seconds[kind][-1]:.2f} s {kind} a page", file=sys.stderr, flush=True)
             if kind == "with":
                 cores.append((browser.seconds() - used) / (time.monotonic() - start))
                 memory.append(browser.memory())

@@ -7,7 +7,7 @@ import Waiting
 /// Three nodes behind the documented balancer, of which one or all do not reach the database.
 @Suite(
   .enabled(if: Cluster.isPossible, "needs the packages postgresql-15 and haproxy"),
-  .timeLimit(.minutes(5)))
+  .timeLimit(.minutes(30)))
 struct DatabaseAwaySystemTests {
   private static let clock = ContinuousClock()
 

@@ -7,7 +7,7 @@ import Testing
 /// Nodes that are upgraded and killed, a database that is restarted, an object store that hangs: nothing is lost.
 @Suite(
   .enabled(if: Cluster.isPossible, "needs the packages postgresql-15 and haproxy"),
-  .timeLimit(.minutes(10)))
+  .timeLimit(.minutes(30)))
 struct NodesChaosSoakTests {
   private static let notifications = Soak.amount(short: 240, long: 10_000)
   /// Those that the last release has sent before the upgrade.

@@ -7,7 +7,7 @@ import Waiting
 /// Two nodes with one database, of which one is cut off from it: its connections stay open, and nothing passes.
 @Suite(
   .enabled(if: PostgresServer.isInstalled, "needs the package postgresql-15"),
-  .timeLimit(.minutes(5)))
+  .timeLimit(.minutes(30)))
 struct CutOffNodeSystemTests {
   /// Requests for media on one connection, and so on one event loop.
   private struct Reader {

@@ -3,7 +3,7 @@ import RichPushClient
 import Testing
 
 /// `/api/openapi.json` against the server that it describes.
-@Suite(.timeLimit(.minutes(5))) struct DescriptionSystemTests {
+@Suite(.timeLimit(.minutes(30))) struct DescriptionSystemTests {
   @Test func `schemathesis finds nothing that the description does not say`() async throws {
     try await RunningServer.lend(flags: ["--connections-per-address", "100"]) { scratch in
       let data = scratch.folder.path + "/var"
@@ -78,9 +78,21 @@ import Testing
     """
 
   /// Without a body it is the tutorial's request, which has an answer without content.
+  ///
+  /// Else nothing is printed before the end.
   private static let hooks = """
+    import sys
+
     import schemathesis
     from schemathesis.core import NOT_SET
+
+    begun = set()
+
+    @schemathesis.hook
+    def before_call(context, case, kwargs):
+        if (operation := f"{case.method} {case.path}") not in begun:
+            begun.add(operation)
+            print(operation, file=sys.stderr, flush=True)
 
     @schemathesis.hook
     def filter_case(context, case):

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// A client that a generator made of `/api/openapi.json`, against the server that it describes.
-@Suite(.timeLimit(.minutes(2))) struct GeneratedClientSystemTests {
+@Suite(.timeLimit(.minutes(10))) struct GeneratedClientSystemTests {
   @Test func `a generated client publishes, fetches and manages, with nothing written by hand`()
     async throws
   {

@@ -5,7 +5,7 @@ import Testing
 import Waiting
 
 /// A server whose content is in a real object store, OpenStack Swift with its S3 interface.
-@Suite(.timeLimit(.minutes(10))) struct ObjectStoreSystemTests {
+@Suite(.timeLimit(.minutes(30))) struct ObjectStoreSystemTests {
   /// Lends a server with an object store of its own.
   private static func lend(
     to body: (RunningServer, StandIn) async throws -> Void

@@ -7,7 +7,7 @@ import Waiting
 /// A role of the PostgreSQL server that may connect to the service's database, and has no right on a table.
 @Suite(
   .enabled(if: PostgresServer.isInstalled, "needs the package postgresql-15"),
-  .timeLimit(.minutes(5)))
+  .timeLimit(.minutes(30)))
 struct OtherRoleSystemTests {
   @Test func `it makes no lanes, and whoever runs the server is told that it may connect`()
     async throws

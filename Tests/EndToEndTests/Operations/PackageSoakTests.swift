@@ -8,14 +8,14 @@ struct PackageSoakTests {
     let script = Package.root.appending(path: "Tests/Packaging/twice.sh").path
     let variables = ProcessInfo.processInfo.environment
       .filter { ["PATH", "HOME"].contains($0.key) }
-    let result = try await Child.run(script, [], environment: variables, limit: .seconds(2400))
+    let result = try await Child.run(script, [], environment: variables)
     #expect(result.exitCode == 0, "\(result.output) \(result.errors)")
   }
 
   @Test func `piuparts finds nothing that it leaves or breaks`() async throws {
     let script = Package.root.appending(path: "Tests/Packaging/piuparts.sh").path
     let variables = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"]
-    let result = try await Child.run(script, [], environment: variables, limit: .seconds(1200))
+    let result = try await Child.run(script, [], environment: variables)
     #expect(result.exitCode == 0, "\(result.output.suffix(40)) \(result.errors)")
   }
 }

@@ -4,15 +4,15 @@ import Testing
 
 /// A program from PyPI that judges us; `make tools` installs it.
 enum Tool {
-  /// Runs it to its end.
+  /// Runs it to its end, as `Child.run` does.
   static func run(
     _ name: String, _ arguments: [String], environment: [String: String] = [:],
-    input: [UInt8] = [], limit: Duration = .seconds(200)
+    input: [UInt8] = []
   ) async throws -> Child.Result {
     let path = Package.root.appending(path: ".build/tools/bin/\(name)").path
     try #require(FileManager.default.isExecutableFile(atPath: path), "make tools installs \(name)")
     return try await Child.run(
-      path, arguments, environment: environment, inputBytes: input, limit: limit)
+      path, arguments, environment: environment, inputBytes: input)
   }
 }
 

@@ -69,8 +69,7 @@ import Testing
       ["mp4", "jpg", "sent.mp4"].map { folder.scratch.folder.path + "/\(film.number).\($0)" }
     }
     let result = try await Tool.run(
-      "python", [judge] + files, environment: ["HOME": folder.scratch.folder.path],
-      limit: .seconds(600))
+      "python", [judge] + files, environment: ["HOME": folder.scratch.folder.path])
     try #require(result.exitCode == 0, "\(result.errors)")
     return try JSONDecoder().decode(
       [String: RandomFilm.Sight].self, from: Data(result.output.joined().utf8))

@@ -107,6 +107,7 @@ def main():
                 if path.endswith(".sent.mp4"):
                     seen |= decoded(path)
             found[os.path.basename(path)] = seen
+            print(os.path.basename(path), file=sys.stderr, flush=True)
         browser.close()
     print(json.dumps(found))
 

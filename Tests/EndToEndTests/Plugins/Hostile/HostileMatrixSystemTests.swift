@@ -5,7 +5,7 @@ import Testing
 ///
 /// `docs/PLUGINS.md` has the table of what becomes of them. `RICHPUSH_ATTACKS=write` writes into it what
 /// was measured here, `RICHPUSH_ATTACKS=tell` shows what the plugins were told.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct HostileMatrixSystemTests {
+@Suite(.serialized, .timeLimit(.minutes(30))) struct HostileMatrixSystemTests {
   @Test(arguments: HostileMode.all.filter { $0.impediment == nil })
   func `stops what the table says`(mode: HostileMode) async throws {
     var table = try AttackTable()

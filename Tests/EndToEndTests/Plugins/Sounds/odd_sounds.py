@@ -391,6 +391,7 @@ def main(plugin, seed, seconds, number=None):
                     counts[f"{kind} {outcome}"] += 1
                     if line:
                         print(line)
+                print(f"{number} made", file=sys.stderr, flush=True)
         print(json.dumps({"made": number, **counts}))
 
 
