@@ -4,9 +4,11 @@
 usage: untouched.py PACKAGE.deb PROGRAMS      (as root; PROGRAMS is the folder of a build, such as .build/release)
 
 The program is that of the package and that of a source tree. Nothing may differ but what a command names: the mode,
-owner, size, time and target of each file are compared.
+owner, size, times and target of each file are compared. That is done after all commands in a place, since it takes longer
+than they do; if anything differs, all is done once more in a new root, and compared after each command, to name the one.
 """
 
+import contextlib
 import itertools
 import os
 import re
@@ -66,11 +68,11 @@ TAKES_STORE = {"user", "key", "push", "store"}
 TAKES_SERVER = {"device", "notify", "amend", "withdraw", "sent", "audience", "outbox", "people", "session", "health"}
 
 
-def facts(root):
-    """Everything in the root, by its path: inode, kind, mode, owner, links, size, times and target."""
+def facts(root, folder=""):
+    """Everything in the root or in a folder of it, by its path: inode, kind, mode, owner, links, size, times and target."""
     skipped = [word for path in IGNORED for word in ("-path", root.folder + path, "-prune", "-o")]
     found = subprocess.run(
-        ["find", root.folder, *skipped, "-printf", r"/%P\0%i %y%m %U:%G %n %s %T@ %C@ %l\0"],
+        ["find", root.folder + folder, *skipped, "-printf", r"/%P\0%i %y%m %U:%G %n %s %T@ %C@ %l\0"],
         check=True, capture_output=True).stdout
     fields = os.fsdecode(found).split("\0")
     return dict(zip(fields[::2], fields[1::2]))
@@ -81,6 +83,10 @@ def differences(before, after, named):
     holders = {os.path.dirname(path) for path in named if (path in before) != (path in after)}
     return {path: (before.get(path), after.get(path)) for path, _ in before.items() ^ after.items()
             if path not in holders and not any(path == name or path.startswith(name + "/") for name in named)}
+
+
+class Changed(AssertionError):
+    """Something differs that was not named."""
 
 
 def run_as_root(root, program, words, place):
@@ -107,26 +113,39 @@ def run_as_root(root, program, words, place):
 class Trial:
     """A program in a root, by its path, and the store that it finds everywhere."""
 
-    # The facts after the last command of any trial, until something else changes the root.
-    known = None
+    def __init__(self, root, program, assets, store=None, each=False):
+        self.root, self.program, self.assets, self.store, self.each = root, program, assets, store, each
+        self.count, self.done, self.holders = 0, [], set()
 
-    def __init__(self, root, program, assets, store=None):
-        self.root, self.program, self.assets, self.store = root, program, assets, store
-        self.count = 0
+    @contextlib.contextmanager
+    def untouched(self, what, named=()):
+        """Fails if the body changes anything that is not `named` or below that, but for what it has taken away again."""
+        before, self.done, self.holders = facts(self.root), [], set()
+        yield
+        after = facts(self.root)
+        for path in self.holders & before.keys() & after.keys():
+            # When its entries changed is the one thing that cannot be set back.
+            before[path], after[path] = (all[path].rsplit(" ", 2)[0] for all in (before, after))
+        if wrong := differences(before, after, named):
+            raise Changed(f"{what} changed {wrong}\n" + "\n".join(self.done))
+        print(what, flush=True)
 
     def run(self, text, place, named=(), code=None):
-        """Runs a command and fails if it changes anything else than what is `named`; what it said."""
+        """Runs a command, which may change what is `named`; what it said."""
         words = text.format(assets=self.assets).split()
         if words[0] in TAKES_SERVER or "--user a" in text:
             words += LONELY
         named = [os.path.join(place, name) for name in named]
         if self.store and words[0] in TAKES_STORE and "--data" not in words:
             named.append(self.store)
-        before = Trial.known or facts(self.root)
+        # The store, which others may change, is soon looked through.
+        watched = "" if self.each else self.store if self.store not in named else None
+        before = None if watched is None else facts(self.root, watched)
         result, said = run_as_root(self.root, self.program, words, place)
-        Trial.known = facts(self.root)
-        wrong = differences(before, Trial.known, named)
-        assert not wrong, f"{self.program} {text}, in {place}, ended with {result} and changed {wrong}\n{said}"
+        if before is not None:
+            wrong = differences(before, facts(self.root, watched), named)
+            assert not wrong, f"{self.program} {text}, in {place}, ended with {result} and changed {wrong}\n{said}"
+        self.done.append(f"{self.program} {text}")
         assert "Fatal error" not in said and result >= 0, f"{self.program} {text}, in {place}: {result}\n{said}"
         assert code is None or result == code, f"{self.program} {text}, in {place}: {result}\n{said}"
         self.count += 1
@@ -138,7 +157,8 @@ class Trial:
             paths = [os.path.join(place, name) for name in made]
             # What is there is not the command's to change, but for the drop folder of a demonstration.
             named = [path for path in paths if not os.path.lexists(self.root.folder + path)]
-            holder = os.lstat(self.root.folder + place)
+            holders = {path: os.lstat(self.root.folder + path) for path in {place, *map(os.path.dirname, named)}
+                       if os.path.lexists(self.root.folder + path)}
             said = self.run(text, place, named)
             if text.startswith("serve"):
                 is_refused = os.path.join(place, "var") not in named
@@ -150,9 +170,9 @@ class Trial:
                     shutil.rmtree(path)
                 elif os.path.lexists(path):
                     os.unlink(path)
-            if made_now:
-                os.utime(self.root.folder + place, ns=(holder.st_atime_ns, holder.st_mtime_ns))
-                Trial.known = None
+            for path, then in holders.items() if made_now else ():
+                os.utime(self.root.folder + path, ns=(then.st_atime_ns, then.st_mtime_ns))
+                self.holders.add(path)
 
 
 def make_foreign(folder):
@@ -194,7 +214,8 @@ def install_tree(root):
             shutil.copy(path, place + "/.build/release")
 
 
-def main():
+def walk(each):
+    """Runs all in a new root; how many commands."""
     with tempfile.TemporaryDirectory(dir="/var/tmp") as scratch:
         os.mkdir(scratch + "/root")
         root = Root(scratch + "/root", PACKAGE)
@@ -206,41 +227,58 @@ def main():
         make_foreign(root.folder + "/srv/full")
         install_tree(root)
         store = "/var/lib/richpush"
-        package = Trial(root, "/usr/bin/richpush", "/usr/lib/richpush/assets", store)
-        tree = Trial(root, TREE + "/.build/release/richpush", TREE + "/assets")
+        package = Trial(root, "/usr/bin/richpush", "/usr/lib/richpush/assets", store, each)
+        tree = Trial(root, TREE + "/.build/release/richpush", TREE + "/assets", None, each)
         listed = set(root.run("richpush", "completion", "commands").split())
         assert listed == COMMANDS.keys(), listed ^ COMMANDS.keys()
         # A backup, for the commands that restore one.
-        for text, made in (("user add alice --data /srv/data", ["/srv/data"]),
-                           ("store backup /srv/backup --data /srv/data", ["/srv/backup", "/srv/data"])):
-            package.run(text, "/", made, code=0)
+        with package.untouched("a backup", ["/srv/data", "/srv/backup"]):
+            for text, made in (("user add alice --data /srv/data", ["/srv/data"]),
+                               ("store backup /srv/backup --data /srv/data", ["/srv/backup", "/srv/data"])):
+                package.run(text, "/", made, code=0)
 
-        said = package.run("user list", "/home/x", code=1)
-        assert f"there is no store of richpush in {store}" in said, said
+        with package.untouched("without a store"):
+            said = package.run("user list", "/home/x", code=1)
+            assert f"there is no store of richpush in {store}" in said, said
         for trial in (tree, package):
+            own = [store] if trial.store else []
             for place in ("/", "/tmp", "/home/x", "/home/x/foreign", "/srv/full"):
-                trial.run_all(place)
+                with trial.untouched(f"{trial.program} in {place}", own):
+                    trial.run_all(place)
             # A folder that is named, and is not a store.
-            for place, data in itertools.product(("/", "/srv/full"), ("/", "/var", "/etc", "/home/x/foreign/var", ".")):
-                for text in ("user list", "user add bob", "key rotate", "store check --repair", "push list",
-                             "store restore /srv/backup", "serve --demo --listen 127.0.0.1:0",
-                             "serve --user nobody --listen 127.0.0.1:0"):
-                    said = trial.run(f"{text} --data {data}", place, code=1)
-                    assert "not empty" in said or "does not belong" in said, said
-        for text, code in (("user list", 64), ("store check", 64)):
-            said = tree.run(text, "/", code=code)
-            assert "pass --data FOLDER" in said, said
+            for place in ("/", "/srv/full"):
+                with trial.untouched(f"{trial.program} in {place}, with a folder that is no store"):
+                    for data, text in itertools.product(("/", "/var", "/etc", "/home/x/foreign/var", "."), (
+                            "user list", "user add bob", "key rotate", "store check --repair", "push list",
+                            "store restore /srv/backup", "serve --demo --listen 127.0.0.1:0",
+                            "serve --user nobody --listen 127.0.0.1:0")):
+                        said = trial.run(f"{text} --data {data}", place, code=1)
+                        assert "not empty" in said or "does not belong" in said, said
+        with tree.untouched("a tree without a folder"):
+            for text, code in (("user list", 64), ("store check", 64)):
+                said = tree.run(text, "/", code=code)
+                assert "pass --data FOLDER" in said, said
 
-        # The package's store is found everywhere.
-        package.run("user add anna", "/tmp", code=0)
-        for place in ("/", "/tmp", "/srv/full"):
-            assert "anna\tdevice" in package.run("user list", place, code=0)
-            for text in ("key rotate", "store check", "push list", "push check"):
-                package.run(text, place, code=0)
-        others = root.run("find", store, "!", "-user", "richpush")
-        assert not others, f"not the service's:\n{others}"
-        assert "alice" in package.run("user list --data /srv/data", "/", ["/srv/data"], code=0)
-        print(f"{package.count + tree.count} commands changed nothing but what they name")
+        with package.untouched("the package's store, which is found everywhere", [store, "/srv/data"]):
+            package.run("user add anna", "/tmp", code=0)
+            for place in ("/", "/tmp", "/srv/full"):
+                assert "anna\tdevice" in package.run("user list", place, code=0)
+                for text in ("key rotate", "store check", "push list", "push check"):
+                    package.run(text, place, code=0)
+            others = root.run("find", store, "!", "-user", "richpush")
+            assert not others, f"not the service's:\n{others}"
+            assert "alice" in package.run("user list --data /srv/data", "/", ["/srv/data"], code=0)
+        return package.count + tree.count
+
+
+def main():
+    try:
+        count = walk(each=False)
+    except Changed as changed:
+        print(changed, flush=True)
+        walk(each=True)
+        raise
+    print(f"{count} commands changed nothing but what they name")
 
 
 main()
