@@ -209,6 +209,8 @@ def check_what_was_ended_elsewhere_is_off_again(context):
 def check_a_permission_that_is_refused_is_said(context):
     context.clear_permissions()
     page = visit(context)
+    # It is off before the answer is replaced; refused already, it could not be pressed.
+    expect(page.get_by_role("button")).to_have_attribute("data-state", "off")
     page.evaluate("Object.defineProperty(Notification, 'permission', { get: () => 'denied' }); Notification.requestPermission = async () => 'denied'")
     page.get_by_role("button").click()
     expect(page.get_by_role("status")).to_contain_text("blocked")
@@ -226,10 +228,12 @@ def main():
         for check in [value for name, value in globals().items() if name.startswith("check_")]:
             context = browser.new_context(permissions=["notifications"], locale="fr-FR")
             context.set_default_timeout(PATIENCE * 1000)
+            start = time.monotonic()
             try:
                 check(context)
             except Exception:
                 failures.append(f"{check.__name__.replace('_', ' ')}\n{traceback.format_exc(limit=-3)}")
+            print(f"{time.monotonic() - start:5.1f} s  {check.__name__.replace('_', ' ')}", flush=True)
             context.close()
         browser.close()
     site.shutdown()
