@@ -66,8 +66,8 @@ struct ChaosNotification: Sendable {
     kind = Self.kind(of: number, isEarlier: isEarlier)
   }
 
-  /// What stands in each of its texts.
-  static func stamp(_ number: Int, _ version: Int) -> String { "n\(number)v\(version)" }
+  /// What stands in each of its texts; with a character that no key or signature in a link has.
+  static func stamp(_ number: Int, _ version: Int) -> String { "n\(number).v\(version)" }
 
   /// The text of a version.
   var text: String { message(version).text }

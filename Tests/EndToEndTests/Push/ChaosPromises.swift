@@ -148,7 +148,7 @@ extension TakenPush {
   /// The versions that it says.
   fileprivate var stamps: Set<Stamp> {
     Set(
-      text.matches(of: /n(\d+)v(\d+)/).compactMap { match in
+      text.matches(of: /n(\d+)\.v(\d+)/).compactMap { match in
         guard let number = Int(match.1), let version = Int(match.2) else { return nil }
         return Stamp(number: number, version: version)
       })
@@ -159,7 +159,7 @@ extension TakenPush {
     var found: Set<String> = []
     func look(_ value: JSONValue, _ path: String) {
       switch value {
-      case .string(let text): if text.contains(/n\d+v\d/) { found.insert(path) }
+      case .string(let text): if text.contains(/n\d+\.v\d/) { found.insert(path) }
       case .array(let items): for item in items { look(item, path) }
       case .object(let members):
         for (name, value) in members { look(value, path.isEmpty ? name : "\(path).\(name)") }

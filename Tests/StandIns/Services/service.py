@@ -108,12 +108,20 @@ def chaotic(service, step):
     return random.choice(service.faults) if random.random() < service.chaos else step
 
 
+class Service(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request, address):
+        """Says what went wrong here; a client that hangs up, even in the middle of a handshake, may do so."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, address)
+
+
 def run(handler, forget, obey):
     """Serves on a port of its own, which it prints, and obeys each line of standard input."""
     folder = sys.argv[1]
     try:
-        service = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        service.daemon_threads = True
+        service = Service(("127.0.0.1", 0), handler)
         forget(service)
         service.lock, service.forgotten = threading.Lock(), threading.Event()
         # Each connection shakes hands in its own thread, so that none waits for another.
