@@ -30,6 +30,7 @@ final class S3Connection: @unchecked Sendable {
     guard Self.isReady, let handle = curl_easy_init() else { return nil }
     self.handle = handle
     ccurl_set_socket_habits(handle)
+    ccurl_set_trust(handle, authority)
     ccurl_set_number(handle, CURLOPT_NOSIGNAL, 1)
     ccurl_set_number(handle, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
     ccurl_set_number(handle, CURLOPT_LOW_SPEED_LIMIT, 1)
@@ -40,13 +41,10 @@ final class S3Connection: @unchecked Sendable {
     let context = Unmanaged.passUnretained(self).toOpaque()
     ccurl_set_receiver(handle, receiveBody, context)
     ccurl_set_sender(handle, sendBody, rewindBody, context)
-    guard let authority else { return }
-    ccurl_set_text(handle, CURLOPT_CAINFO, authority)
-    ccurl_set_text(handle, CURLOPT_CAPATH, "/etc/ssl/certs")
   }
 
   deinit {
-    curl_easy_cleanup(handle)
+    ccurl_free(handle)
     errorText.deallocate()
   }
 
@@ -69,7 +67,7 @@ final class S3Connection: @unchecked Sendable {
     let milliseconds = max(1, Int(timeout / .milliseconds(1)))
     ccurl_set_number(handle, CURLOPT_TIMEOUT_MS, milliseconds)
     ccurl_set_number(handle, CURLOPT_CONNECTTIMEOUT_MS, min(Self.connectTimeout, milliseconds))
-    let result = curl_easy_perform(handle)
+    let result = ccurl_perform(handle)
     if let failure {
       throw S3Error(.file(failure.rawValue), "a file of the content cannot be used: \(failure)")
     }

@@ -58,6 +58,18 @@ def libraries(programs):
     return found
 
 
+def certificates(paths):
+    """The authorities as a bundle, and each under the hash of its name, by which OpenSSL finds it in the folder."""
+    texts = {"etc/ssl/certs/ca-certificates.crt": "".join(open(path).read() for path in paths)}
+    with tempfile.TemporaryDirectory() as folder:
+        for path in paths:
+            shutil.copy(path, folder)
+        output("openssl", "rehash", folder)
+        for path in glob.glob(folder + "/*.[0-9]"):
+            texts["etc/ssl/certs/" + os.path.basename(path)] = open(path).read()
+    return texts
+
+
 def fill(root):
     output("dpkg-deb", "-x", PACKAGE, root)
     for unused in "etc", "lib", "usr/share":
@@ -79,8 +91,7 @@ def fill(root):
         os.makedirs(f"{root}/usr/share/doc/{source}", exist_ok=True)
         shutil.copy(f"/usr/share/doc/{source}/copyright", f"{root}/usr/share/doc/{source}/copyright")
     # Not this machine's bundle, which may have authorities of its own.
-    TEXTS["etc/ssl/certs/ca-certificates.crt"] = "".join(
-        open(path).read() for path in sorted(glob.glob("/usr/share/ca-certificates/mozilla/*.crt")))
+    TEXTS.update(certificates(sorted(glob.glob("/usr/share/ca-certificates/mozilla/*.crt"))))
     for name, text in TEXTS.items():
         os.makedirs(os.path.dirname(f"{root}/{name}"), exist_ok=True)
         with open(f"{root}/{name}", "w") as file:

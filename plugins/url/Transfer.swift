@@ -18,7 +18,7 @@ struct Transfer {
       throw FetchError("port \(link.port) is not one that web pages are served on")
     }
     guard let handle = curl_easy_init() else { throw FetchError("libcurl did not start") }
-    defer { curl_easy_cleanup(handle) }
+    defer { ccurl_free(handle) }
     let receiver = Receiver(limit: limit, isOpened: isOpened)
     configure(handle, milliseconds: milliseconds)
     let fields = curl_slist_append(nil, "Accept: \(accept)")
@@ -27,7 +27,7 @@ struct Transfer {
     let context = Unmanaged.passUnretained(receiver).toOpaque()
     ccurl_set_receivers(handle, Receiver.onHeader, Receiver.onBody, context)
     ccurl_set_socket_opener(handle, Receiver.onSocket, context)
-    let result = withExtendedLifetime(receiver) { curl_easy_perform(handle) }
+    let result = withExtendedLifetime(receiver) { ccurl_perform(handle) }
     if let refused = receiver.refused { throw FetchError("\(link.host.ascii) is at \(refused)") }
     guard result == CURLE_OK || receiver.answer.isCut else {
       throw FetchError(String(cString: ccurl_reason(handle, result, nil)))
@@ -46,6 +46,7 @@ struct Transfer {
       (CURLOPT_URL, link.url), (CURLOPT_PROTOCOLS_STR, "http,https"), (CURLOPT_PROXY, ""),
       (CURLOPT_USERAGENT, "richpush-url/1.0 (link card)"),
     ]
+    ccurl_set_trust(handle, nil)
     for (option, value) in numbers { ccurl_set_number(handle, option, value) }
     for (option, value) in texts { ccurl_set_text(handle, option, value) }
   }

@@ -123,6 +123,7 @@ extension CurlThread {
   private func makeHandle() -> UnsafeMutableRawPointer? {
     guard let handle = curl_easy_init() else { return nil }
     ccurl_set_socket_habits(handle)
+    ccurl_set_trust(handle, options.trustAnchor)
     ccurl_set_number(handle, CURLOPT_NOSIGNAL, 1)
     // Over HTTP/1.1 libcurl itself drops a connection on which a response did not come.
     let version = options.isMultiplexing ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
@@ -137,10 +138,6 @@ extension CurlThread {
     ccurl_set_text(handle, CURLOPT_USERAGENT, "richpush")
     // A proxy would connect to addresses that nobody checks.
     if options.transfers != nil { ccurl_set_text(handle, CURLOPT_PROXY, "") }
-    guard let trustAnchor = options.trustAnchor else { return handle }
-    // With both, GnuTLS trusts the certificates of the file and of the folder.
-    ccurl_set_text(handle, CURLOPT_CAINFO, trustAnchor)
-    ccurl_set_text(handle, CURLOPT_CAPATH, "/etc/ssl/certs")
     return handle
   }
 
@@ -149,7 +146,7 @@ extension CurlThread {
 
 private func runCurlThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
   guard let context else { return nil }
-  // Signals are for the main thread.
+  // Signals are for the main thread; SIGPIPE, which libcurl's writes may raise, for none.
   var signals = sigset_t()
   sigfillset(&signals)
   pthread_sigmask(SIG_BLOCK, &signals, nil)

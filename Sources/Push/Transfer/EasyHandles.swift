@@ -157,7 +157,7 @@ final class EasyHandle {
 
   deinit {
     freeLists()
-    curl_easy_cleanup(handle)
+    ccurl_free(handle)
     errorText.deallocate()
   }
 

@@ -40,11 +40,12 @@
         (CURLOPT_FOLLOWLOCATION, request.method == "GET" ? 1 : 0),
       ] { ccurl_set_number(handle, option, value) }
       ccurl_set_socket_habits(handle)
-      // Unretained, because `curl_easy_perform` returns before this function does.
+      ccurl_set_trust(handle, nil)
+      // Unretained, because `ccurl_perform` returns before this function does.
       let context = Unmanaged.passUnretained(self).toOpaque()
       ccurl_set_receiver(handle, Self.onBody, context)
       ccurl_set_progress(handle, Self.onProgress, context)
-      let result = curl_easy_perform(handle)
+      let result = ccurl_perform(handle)
       guard result == CURLE_OK else {
         throw TransferError(reason: String(cString: ccurl_reason(handle, result, nil)))
       }

@@ -86,6 +86,6 @@
     /// Nil if there is no memory, which makes every call fail.
     let pointer = curl_easy_init()
 
-    deinit { curl_easy_cleanup(pointer) }
+    deinit { ccurl_free(pointer) }
   }
 #endif
