@@ -62,7 +62,7 @@ import Testing
   ]
   /// The parts of the target `CLibraries`, each a module of its own in its module map.
   private static let cLibraries: Set = [
-    "CGnuTLS", "CCrypt", "CLinux", "COpenSSL", "CPostgres", "CQRCode", "CSQLite", "CUnistring",
+    "CCrypt", "CLinux", "COpenSSL", "CPostgres", "CQRCode", "CSQLite", "CUnistring",
     "CVersions", "CZlib",
   ]
 
