@@ -214,8 +214,9 @@ struct ctls_session {
   int socket;
   /* Whether records wait for ctls_session_flush(): those of a flight, and the ticket that goes with the first response. */
   bool is_corked;
-  /* Whether the socket had nothing when it was read last. */
+  /* Whether the socket had nothing when it was read last, and how often it had something without content. */
   bool is_drained;
+  int quiet;
   /* What the socket has not taken: `held` bytes from `start`. */
   unsigned char *memory;
   size_t start, held, capacity;
@@ -225,7 +226,7 @@ struct ctls_session {
    peer that only sends key updates, and reads no answer, is disconnected. */
 enum { RECORD = 1 << 14, CORKED = 4 * RECORD, MOST_HELD = CORKED + 2 * RECORD };
 
-/* How many records without content may follow one another; OpenSSL itself ends connections with more empty ones. */
+/* How often something without content may arrive, such as a record with a change of keys or a buffer full of them. */
 enum { MOST_QUIET = 32 };
 
 struct ctls_session *ctls_session_new(struct ctls_context *handle, int socket) {
@@ -337,12 +338,15 @@ int ctls_session_handshake(struct ctls_session *session) {
 }
 
 ssize_t ctls_session_receive(struct ctls_session *session, void *bytes, size_t count) {
-  for (int quiet = 0; quiet < MOST_QUIET; quiet++) {
+  for (; session->quiet < MOST_QUIET; session->quiet++) {
     size_t received = 0;
     session->is_drained = false;
     ERR_clear_error();
     int result = SSL_read_ex(session->ssl, bytes, count, &received);
-    if (result == 1) return (ssize_t)received;
+    if (result == 1) {
+      session->quiet = 0;
+      return (ssize_t)received;
+    }
     switch (SSL_get_error(session->ssl, result)) {
       case SSL_ERROR_ZERO_RETURN: return 0;
       case SSL_ERROR_WANT_READ: break;

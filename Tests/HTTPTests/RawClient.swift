@@ -130,11 +130,9 @@ final class RawClient {
     return received
   }
 
-  /// Changes this side's keys again and again, in few packets, and sends nothing with them.
-  func changeKeys(times: Int) {
-    hold(1)
-    for _ in 0..<times { tls?.changeKeys() }
-    hold(0)
+  /// Changes this side's keys again and again, and sends nothing with them; false if the connection ends meanwhile.
+  func canChangeKeys(times: Int) -> Bool {
+    (0..<times).allSatisfy { _ in tls?.changeKeys() == true && !isHungUp }
   }
 
   /// Changes this side's keys, in one packet with a request.

@@ -70,8 +70,10 @@ final class TLSChannel {
       decoding: UnsafeBufferPointer(start: name.data, count: Int(name.size)), as: UTF8.self)
   }
 
-  /// Changes the keys that this side sends with (RFC 8446, section 4.6.3).
-  func changeKeys() { gnutls_session_key_update(session, 0) }
+  /// Changes the keys that this side sends with (RFC 8446, section 4.6.3); false if that cannot be sent.
+  @discardableResult func changeKeys() -> Bool {
+    gnutls_session_key_update(session, 0) == GNUTLS_E_SUCCESS
+  }
 
   func send(_ bytes: UnsafeRawBufferPointer) -> Int {
     gnutls_record_send(session, bytes.baseAddress, bytes.count)

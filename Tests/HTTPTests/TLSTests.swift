@@ -139,8 +139,7 @@ import Testing
     try await TestServer.with(Self.answer, tls: try TestIdentities.one()) { served in
       let client = try #require(RawClient(served.port, tls: "NORMAL:-VERS-ALL:+VERS-TLS1.3"))
       #expect(client.ask("GET", "/").status == 200)
-      client.changeKeys(times: 200)
-      #expect(client.isClosed())
+      #expect(!client.canChangeKeys(times: 100_000))
     }
   }
 
