@@ -32,6 +32,8 @@ package final class Store: Sendable {
   package let renditions: Renditions
   /// Users, their devices, and the keys that sign links.
   package var accounts: any Accounts { tables }
+  /// Keys of session tickets, with which clients resume TLS sessions.
+  package var tickets: any TicketKeys { tables }
   /// Sign-ins on web pages.
   package var sessions: any Sessions { tables }
   /// Codes by which devices get their tokens.

@@ -117,6 +117,7 @@ private final class Heard: Sendable {
     }
     observers.onChange.add { [self] in add(.change($0)) }
     observers.onAssetEvent.add { [self] in add(.assetEvent) }
+    observers.onTicketKeys.add { [self] in add(.ticketKeys) }
     observers.onEverything.add { [self] in add(.everything) }
     observers.onJobs.add { [self] lanes in for lane in lanes { add(.jobs(lane: lane)) } }
   }

@@ -9,6 +9,7 @@ import Testing
     let messages: [Effect] = [
       .pushEvents(users), .events, .events, .assetEvent, .change(7), .credentialsEnded(users[0]),
       .jobs(lane: "webpush:https://push.example"), .jobs(lane: "webpush:https://push.example"),
+      .ticketKeys,
     ]
     let payloads = NodeMessage.payloads(of: messages, from: "node.1")
     #expect(payloads.allSatisfy { $0.utf8.count < 8000 })
@@ -20,7 +21,9 @@ import Testing
     }
     #expect(told == users)
     #expect(
-      all.suffix(5) == [.events, .assetEvent, .change(7), .credentialsEnded(users[0]), messages[6]])
+      all.suffix(6) == [
+        .events, .assetEvent, .change(7), .credentialsEnded(users[0]), messages[6], .ticketKeys,
+      ])
     #expect(NodeMessage.payloads(of: [], from: "node.1").isEmpty)
   }
 

@@ -147,6 +147,13 @@ struct WritingFunction: Sendable {
         _ = try await $0.accounts.removeLinkKey(keys[0].id)
       }
     },
+    Self("ticketKeys", effects: [.ticketKeys]) { _ = try await $0.tickets.ticketKeys() },
+    // The newest is used on.
+    Self("ticketKeys") { store in
+      _ = try await store.tickets.ticketKeys()
+      return Call(effects: none) { _ = try await $0.tickets.ticketKeys() }
+    },
+    Self("removeTicketKeys", effects: [.ticketKeys]) { try await $0.tickets.removeTicketKeys() },
     Self("putUser") { store in
       let user = try await store.user("former")
       return Call(effects: [.credentialsEnded(user)]) {

@@ -46,6 +46,7 @@ extension Effect {
     case .change(let id): ["change \(id)"]
     case .credentialsEnded(let user): ["credentials \(user.rawValue)"]
     case .jobs(let lane): ["lane \(lane)"]
+    case .ticketKeys: ["tickets"]
     case .everything: ["everything"]
     }
   }
@@ -64,6 +65,7 @@ extension Effect {
     case "credentials":
       guard let user = Int(value) else { return nil }
       self = .credentialsEnded(UserID(rawValue: user))
+    case "tickets": self = .ticketKeys
     case "everything": self = .everything
     case "lane": self = .jobs(lane: String(value))
     default: return nil

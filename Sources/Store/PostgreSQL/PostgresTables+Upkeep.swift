@@ -15,9 +15,9 @@ extension PostgresTables {
   func copy(to folder: DataFolder, _ dump: (DatabaseDump) throws -> Void) throws -> [Digest] {
     let connection = try PostgresConnection(database.url, for: .maintenance)
     try connection.script("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-    let (snapshot, tables) =
+    let (snapshot, schema) =
       try connection.all(
-        "SELECT pg_export_snapshot(), '\"' || replace(current_schema(), '\"', '\"\"') || '\".*'"
+        "SELECT pg_export_snapshot(), '\"' || replace(current_schema(), '\"', '\"\"') || '\"'"
       ) { ($0 as String, $1 as String) }.first ?? ("", "")
     let url = ConnectionURL.removingPassword(database.url)
     let password = connection.password
@@ -25,7 +25,8 @@ extension PostgresTables {
       DatabaseDump(
         arguments: [
           "--format=custom", "--no-owner", "--no-privileges", "--snapshot=\(snapshot)",
-          "--table=\(tables)", "--file=\(folder.dump)", "--dbname=\(url)",
+          "--table=\(schema).*", "--exclude-table-data=\(schema).ticket_key",
+          "--file=\(folder.dump)", "--dbname=\(url)",
         ], environment: password.isEmpty ? [:] : ["PGPASSWORD": password]))
     let blobs = try connection.referencedBlobs()
     guard stat(ofFile: folder.dump).map({ $0.st_size > 0 }) == true else {

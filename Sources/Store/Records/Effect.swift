@@ -16,6 +16,8 @@ enum Effect: Hashable {
   case credentialsEnded(UserID)
   /// There are jobs for a lane.
   case jobs(lane: String)
+  /// The keys of session tickets changed.
+  case ticketKeys
   /// The keys that sign links changed, or anything else that is rare.
   case everything
 }
@@ -59,6 +61,8 @@ package struct CommitObservers: Sendable {
   package let onCommit = Observers<Void>()
   /// Called at once after commits of other nodes.
   package let onOthersCommit = Observers<Void>()
+  /// Called when the keys of session tickets were changed.
+  package let onTicketKeys = Observers<Void>()
   /// Called when keys that sign links were changed, and when anything may have been committed by other nodes
   /// without having been told.
   package let onEverything = Observers<Void>()
@@ -80,6 +84,7 @@ package struct CommitObservers: Sendable {
       case .change(let id): onChange(id)
       case .credentialsEnded(let user): onCredentialsEnded(user)
       case .assetEvent: onAssetEvent(())
+      case .ticketKeys: onTicketKeys(())
       case .everything: onEverything(())
       case .events: break  // `onCommit` tells of them
       }

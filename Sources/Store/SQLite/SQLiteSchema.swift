@@ -250,6 +250,12 @@ enum SQLiteSchema {
     ALTER TABLE job ADD COLUMN quiet INTEGER;
     CREATE INDEX job_quiet ON job(registration) WHERE state = 'queued' AND quiet IS NOT NULL;
     """,
+    """
+    -- Keys of session tickets; in no backup.
+    CREATE TABLE ticket_key(
+      id INTEGER PRIMARY KEY AUTOINCREMENT, secret TEXT NOT NULL, created INTEGER NOT NULL
+    ) STRICT;
+    """,
   ]
 
   /// The tables of ``version``.
@@ -463,6 +469,10 @@ enum SQLiteSchema {
     ) STRICT;
     CREATE TABLE vapid_key(
       id INTEGER PRIMARY KEY CHECK (id = 1), secret TEXT NOT NULL, created INTEGER NOT NULL
+    ) STRICT;
+    -- Keys of session tickets; in no backup.
+    CREATE TABLE ticket_key(
+      id INTEGER PRIMARY KEY AUTOINCREMENT, secret TEXT NOT NULL, created INTEGER NOT NULL
     ) STRICT;
 
     -- folded: the name without what differs between file systems. focus_of: the content that focus is a point of.

@@ -34,9 +34,11 @@ extension SQLiteTables {
     try Self.copy(database.path, to: folder.database)
   }
 
-  /// Copies a database as of one moment, verifies the copy, and returns every blob to which it refers.
+  /// Copies a database as of one moment without the keys of session tickets, verifies the copy, and returns every blob to
+  /// which it refers.
   static func copy(_ source: String, to target: String) throws -> [Digest] {
     try SQLiteConnection.open(source, for: .copying).run("VACUUM INTO $1", target)
+    try SQLiteConnection.removeTicketKeys(at: target)
     let copy = try SQLiteConnection.open(target, for: .reading)
     let result = try copy.value("PRAGMA integrity_check(1)", as: String.self)
     guard result == "ok" else {
