@@ -31,6 +31,7 @@ static bool read_word(struct launch_spec *spec, const char *word) {
       {"calls", 0, &spec->per_call},        {"idle-cpu", 0, &spec->idle_cpu},
       {"memory", 0, &spec->memory},         {"uid", 0, &spec->uid},
       {"empty", 0, &spec->empty},           {"assets", &spec->assets, 0},
+      {"root-file", 0, &spec->root_file},
   };
   const char *value;
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
@@ -54,5 +55,5 @@ bool launch_spec_read(struct launch_spec *spec, char **words) {
     if (!read_word(spec, *words)) return false;
   spec->environment = *words ? words + 1 : words;
   if (spec->open || spec->empty) return spec->write_count == 1;
-  return spec->program && spec->program[0] == '/';
+  return spec->root_file || (spec->program && spec->program[0] == '/');
 }

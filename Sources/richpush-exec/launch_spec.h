@@ -25,6 +25,7 @@
  *   network=1            allow sockets of the Internet families
  *   open=PATH            run nothing, but open that file in the folder of `write` (scratch_open)
  *   empty=1              run nothing, but empty the folder of `write` (scratch_empty)
+ *   root-file=N          run nothing, but open the file that is the Nth at the launcher's start (root_file_send)
  *   calls=1              run the program once for each call on the channel (supervise_calls)
  */
 enum { most_paths = 32 };
@@ -37,7 +38,7 @@ struct launch_spec {
   long deadline, grace;
   /* Limits: -1 where there is none. */
   long data, cpu, files, file_size, processes, space, idle_cpu, memory;
-  long uid, network, empty, per_call;
+  long uid, network, empty, per_call, root_file;
   bool sandboxed, strict;
   bool own_namespace;  /* whether to make a user namespace (credentials.h); set by the launcher */
   const char *read[most_paths], *write[most_paths];

@@ -16,12 +16,16 @@
 #include "credentials.h"
 #include "landlock.h"
 #include "message.h"
+#include "root_file.h"
 #include "scratch_folder.h"
 #include "supervisor.h"
 
+enum { most_files = 32 };
+
 struct launcher {
   bool is_strict, has_namespaces;
-  long first_uid, last_uid, user, group;
+  long first_uid, last_uid, user, group, file_count;
+  const char *files[most_files];
 };
 
 static char packet[largest_packet];
@@ -40,11 +44,13 @@ static _Noreturn void launch(size_t length, const int files[most_descriptors],
   struct launch_spec spec;
   char *words[most_words + 1];
   if (!packet_split(packet, length, words) || !launch_spec_read(&spec, words) ||
-      (spec.uid && (spec.uid < launcher->first_uid || spec.uid > launcher->last_uid))) {
+      (spec.uid && (spec.uid < launcher->first_uid || spec.uid > launcher->last_uid)) ||
+      spec.root_file > launcher->file_count) {
     static const char line[] = "failed 22 0 0 order\n";
     _exit(write(0, line, sizeof line - 1) < 0 ? 126 : 126);
   }
   spec.own_namespace = launcher->has_namespaces && spec.sandboxed && spec.uid == 0;
+  if (spec.root_file) root_file_send(launcher->files[spec.root_file - 1], 0), _exit(0);
   if (spec.open) scratch_open(&spec, 0), _exit(0);
   if (spec.empty) scratch_empty(&spec, 0), _exit(0);
   _exit(spec.per_call ? supervise_calls(&spec, 0, streams) : supervise(&spec, 0, streams));
@@ -53,6 +59,8 @@ static _Noreturn void launch(size_t length, const int files[most_descriptors],
 static bool read_options(struct launcher *launcher, char **options) {
   for (; *options; options++) {
     if (strcmp(*options, "strict") == 0) launcher->is_strict = true;
+    else if (strncmp(*options, "file=", 5) == 0 && launcher->file_count < most_files)
+      launcher->files[launcher->file_count++] = *options + 5;
     else if (sscanf(*options, "uids=%ld-%ld", &launcher->first_uid, &launcher->last_uid) != 2 &&
              sscanf(*options, "user=%ld:%ld", &launcher->user, &launcher->group) != 2)
       return false;

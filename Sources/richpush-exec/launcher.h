@@ -6,6 +6,8 @@
  *   strict               find out whether bubblewrap works
  *   uids=FIRST-LAST      the user IDs for plugins; a launch with another one is refused
  *   user=UID:GID         change to this user first, keeping the capabilities that `uids` needs
+ *   file=PATH            a file that the server may have opened as root does (root_file.h), and no other; can be
+ *                        repeated
  *
  * The first packet that it sends says which sandbox mechanisms this machine has (sandbox_describe). Each
  * packet from the server holds the words of one launch_spec, each terminated by NUL, and carries four

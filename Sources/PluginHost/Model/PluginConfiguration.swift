@@ -18,6 +18,8 @@ package struct PluginConfiguration: Sendable {
   package var uids: ClosedRange<Int> = PluginConfiguration.defaultUIDs
   /// The user and group that the launcher changes to if root starts it; nil keeps it root.
   package var user: (id: UInt32, group: UInt32)?
+  /// Files that the launcher opens as root does, if it changes to ``user``.
+  package var rootFiles: [String] = []
   /// Concurrent calls of one plugin, unless its manifest's `workers.max` is lower.
   package var concurrency = 4
   /// Calls of one plugin that may wait; more are rejected.

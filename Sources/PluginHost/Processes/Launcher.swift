@@ -1,6 +1,6 @@
 import CLinux
 import Foundation
-import Primitives
+package import Primitives
 
 /// The processes that start all processes of plugins: `richpush-exec serve`.
 ///
@@ -54,6 +54,7 @@ package final class PluginLauncher: Sendable {
       ["serve"] + (configuration.sandbox == .strict ? ["strict"] : [])
       + ["uids=\(configuration.uids.lowerBound)-\(configuration.uids.upperBound)"]
       + (configuration.user.map { ["user=\($0.id):\($0.group)"] } ?? [])
+      + configuration.rootFiles.map { "file=" + URL(fileURLWithPath: $0).path }
     process.environment = [:]
     // Not this process's, which the user may not be allowed to enter, and of which a disk could not be unmounted.
     process.currentDirectoryURL = URL(filePath: "/")
@@ -86,6 +87,14 @@ package final class PluginLauncher: Sendable {
   /// A regular file in the TMPDIR of a plugin that has a user of its own, opened by the launcher.
   func open(_ file: String, in folder: String, of user: PluginUser) async -> FileDescriptor? {
     await request(["open=\(file)", "write=\(folder)", "uid=\(user.id)"]).file
+  }
+
+  /// One of the configuration's ``PluginConfiguration/rootFiles``, by its index, opened as root does.
+  ///
+  /// Nil if it cannot be opened, or others than root could have put it there: it, and each folder and link on the way to
+  /// it, must be root's, and nobody else's to write to.
+  package func open(rootFile index: Int) async -> FileDescriptor? {
+    await request(["root-file=\(index + 1)"]).file
   }
 
   /// Removes the content of the TMPDIR of a plugin that has a user of its own.
