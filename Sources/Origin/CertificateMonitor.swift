@@ -3,10 +3,12 @@ import HTTP
 import Primitives
 import Synchronization
 
-/// What is wrong with the server's TLS certificate, or will be soon.
+/// What is wrong with a TLS certificate of the server, or will be soon.
 package struct CertificateProblem: Sendable, Hashable {
-  /// A sentence for the operator.
+  /// A sentence for the operator, with the certificate's file.
   package let sentence: String
+  /// A sentence that anybody may read.
+  let publicSentence: String
   /// Whether clients refuse the certificate now.
   package let isFatal: Bool
 
@@ -26,7 +28,7 @@ package struct CertificateProblem: Sendable, Hashable {
     let isFatal = !(start...end).contains(time) || !certificate.isForServers
     let what: String
     if time > end {
-      what = "expired at \(Self.text(end)), so clients refuse to connect: renew it and send SIGHUP"
+      what = "expired at \(Self.text(end)), so clients refuse to connect: renew it"
     } else if time < start {
       what = "is not valid before \(Self.text(start)): is this machine's clock right?"
     } else if !certificate.isForServers {
@@ -35,12 +37,19 @@ package struct CertificateProblem: Sendable, Hashable {
       what = "is not for \(host), the host of --public-url, so phones refuse it"
     } else if end - time < min(Self.notice, (end - start) / 4) {
       let days = (end - time) / 86_400
-      what = "expires at \(Self.text(end)), in \(days) days: renew it and send SIGHUP"
+      what = "expires at \(Self.text(end)), in \(days) \(days == 1 ? "day" : "days"): renew it"
     } else {
       return nil
     }
     self.isFatal = isFatal
     sentence = "the TLS certificate \(path) \(what)"
+    let kind: String? =
+      switch certificate.keyKind {
+      case .ecdsa: "ECDSA"
+      case .rsa: "RSA"
+      case .other: nil
+      }
+    publicSentence = "The TLS certificate \(kind.map { "(\($0)) " } ?? "")\(what)."
   }
 
   private static func text(_ time: Int) -> String {
@@ -49,26 +58,42 @@ package struct CertificateProblem: Sendable, Hashable {
 }
 
 extension OriginConfiguration {
-  /// Reads the certificate and its key, and looks for what clients will complain of.
+  /// Reads the certificates and their keys, and looks for what clients will complain of.
   ///
   /// - Throws: An error that says why the server could not start with them.
-  package func checkCertificate(at now: Date = Date()) throws -> CertificateProblem? {
-    try identity()?.certificates.first.flatMap { problem(of: $0, at: now) }
+  package func checkCertificates(at now: Date = Date()) throws -> [CertificateProblem] {
+    let identity = try identity(of: openCertificates(), tickets: TLSTicketKeys())
+    return problems(of: identity?.certificates ?? [], at: now)
   }
 
-  func problem(of certificate: TLSCertificate, at now: Date) -> CertificateProblem? {
-    CertificateProblem(
-      of: certificate, at: self.certificate ?? "",
-      host: publicURL.flatMap { URL(string: $0)?.host },
-      now: now)
+  /// What is wrong with the certificates that are in ``certificates``.
+  func problems(of certificates: [TLSCertificate], at now: Date) -> [CertificateProblem] {
+    let host = publicURL.flatMap { URL(string: $0)?.host }
+    return zip(certificates, self.certificates).compactMap { certificate, files in
+      CertificateProblem(of: certificate, at: files.certificate, host: host, now: now)
+    }
+  }
+
+  /// Logs what would make handshakes cheaper.
+  func advise(on certificates: [TLSCertificate], log: Log) {
+    guard certificates.contains(where: { $0.keyKind == .rsa }),
+      !certificates.contains(where: { $0.keyKind == .ecdsa })
+    else { return }
+    log(
+      .notice, "config",
+      """
+      the TLS certificate has an RSA key: with another one, for an ECDSA key, a new connection costs about half of \
+      the processor time; repeat --tls-certificate and --tls-key to give both
+      """)
   }
 }
 
-/// Logs what is wrong with the certificate that is in use: at once, when it changes, and once a day.
+/// Logs what is wrong with the certificates that are in use: at once, when they change, and once a day.
 final class CertificateMonitor: Sendable {
   private struct State {
-    var certificate: TLSCertificate?
-    var reported: (sentence: String, at: Date)?
+    var certificates: [TLSCertificate]
+    /// The sentences that were logged, and when.
+    var reported: [String: Date] = [:]
   }
 
   private let configuration: OriginConfiguration
@@ -76,37 +101,48 @@ final class CertificateMonitor: Sendable {
   private let now: @Sendable () -> Date
   private let state: Mutex<State>
 
-  /// Without a certificate it does nothing.
+  /// Without certificates it does nothing.
   init(
-    _ configuration: OriginConfiguration, _ certificate: TLSCertificate?, log: Log,
+    _ configuration: OriginConfiguration, _ certificates: [TLSCertificate], log: Log,
     now: @escaping @Sendable () -> Date = { Date() }
   ) {
     (self.configuration, self.log, self.now) = (configuration, log, now)
-    state = Mutex(State(certificate: certificate))
+    state = Mutex(State(certificates: certificates))
   }
 
-  /// When the certificate in use expires, in seconds since 1970; nil without TLS.
-  var expiry: Int? { state.withLock { $0.certificate?.validity.upperBound } }
+  /// How many seconds from now the certificates in use expire, by their files.
+  var secondsLeft: [(file: String, seconds: Int)] {
+    let time = Int(now().timeIntervalSince1970)
+    let certificates = state.withLock(\.certificates)
+    return zip(configuration.certificates, certificates).map {
+      ($0.certificate, $1.validity.upperBound - time)
+    }
+  }
 
-  /// Looks at another certificate from now on.
-  func replace(with certificate: TLSCertificate?) {
-    state.withLock { $0 = State(certificate: certificate) }
+  /// What is wrong with the certificates in use.
+  var problems: [CertificateProblem] {
+    configuration.problems(of: state.withLock(\.certificates), at: now())
+  }
+
+  /// Looks at others from now on.
+  func replace(with certificates: [TLSCertificate]) {
+    state.withLock { $0 = State(certificates: certificates) }
     check()
   }
 
-  /// Logs a problem, unless it did so within a day.
+  /// Logs the problems, except those that it has logged within a day.
   func check() {
-    let now = now()
-    let problem = state.withLock { state -> CertificateProblem? in
-      let problem = state.certificate.flatMap { configuration.problem(of: $0, at: now) }
-      if let reported = state.reported, reported.sentence == problem?.sentence,
-        now.timeIntervalSince(reported.at) < 86_400
-      {
-        return nil
+    let (problems, now) = (problems, now())
+    let new = state.withLock { state in
+      let new = problems.filter { problem in
+        state.reported[problem.sentence].map { now.timeIntervalSince($0) >= 86_400 } ?? true
       }
-      state.reported = problem.map { ($0.sentence, now) }
-      return problem
+      let former = state.reported
+      state.reported = [:]
+      for problem in problems { state.reported[problem.sentence] = former[problem.sentence] }
+      for problem in new { state.reported[problem.sentence] = now }
+      return new
     }
-    if let problem { log(problem.isFatal ? .error : .warning, "config", problem.sentence) }
+    for problem in new { log(problem.isFatal ? .error : .warning, "config", problem.sentence) }
   }
 }

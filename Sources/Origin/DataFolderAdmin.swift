@@ -290,6 +290,9 @@ package struct DataFolderAdmin: Sendable {
   /// Creates the key that signs from now on, and returns its ID.
   package func rotateLinkKey() async throws -> Int { try await store.accounts.addLinkKey() }
 
+  /// Removes the keys of TLS session tickets: a server makes another, and resumes no session that has begun.
+  package func removeTicketKeys() async throws { try await store.tickets.removeTicketKeys() }
+
   /// Removes an older key, which invalidates every link that it signed.
   ///
   /// - Throws: `OperatorError` for the key that signs, and for one that does not exist.

@@ -17,6 +17,10 @@ struct Housekeeping: Sendable {
   let readiness: Readiness
   let counts: RenditionCounts
   let certificate: CertificateMonitor
+  /// Nil without TLS.
+  let renewal: CertificateRenewal?
+  /// Nil without TLS.
+  let tickets: SessionTickets?
   let log: Log
   private static let collectionInterval = Duration.seconds(900)
   private static let prefixesAtOnce = 16
@@ -28,6 +32,16 @@ struct Housekeeping: Sendable {
     await withDiscardingTaskGroup { group in
       group.addTask { await readiness.run() }
       group.addTask { await repeating(every: Self.collectionInterval) { certificate.check() } }
+      if let renewal {
+        group.addTask {
+          await repeating(every: CertificateRenewal.interval) { await renewal.look() }
+        }
+      }
+      if let tickets {
+        group.addTask {
+          await repeating(every: Self.collectionInterval) { await tickets.updateOrLog() }
+        }
+      }
       group.addTask { await repeating(every: Self.collectionInterval, collect) }
       group.addTask { await repeating(every: Self.renditionInterval, collectRenditions) }
       if store.objects != nil {
@@ -38,13 +52,14 @@ struct Housekeeping: Sendable {
   }
 
   /// Applies changes by other processes: ends the uploads and streams of users who were removed or have a new
-  /// password, signs with new keys, invalidates the links of removed ones, and looks for pushes that
-  /// are due again.
+  /// password, signs with new keys, invalidates the links of removed ones, reads the keys of session tickets, and looks
+  /// for pushes that are due again.
   func reload() async throws {
     authenticator.invalidate(nil)
     await bodies.endInvalid()
     for streams in streams { await streams.closeInvalid() }
     if try await links.reload() { signed.resolved.changes.record(nil) }
+    try await tickets?.update()
     lanes.wake()
   }
 

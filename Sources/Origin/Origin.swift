@@ -22,7 +22,7 @@ package final class Origin: Sendable {
   private let server: Server
   private let accessLog: AccessLog?
   private let control: ControlSocket
-  private let certificate: CertificateMonitor
+  private let renewal: CertificateRenewal?
   private let housekeepingTask: Mutex<Task<Void, Never>>
 
   /// Opens the store, finds the plugins and listens; `clock` is that of its pauses and deadlines.
@@ -31,7 +31,11 @@ package final class Origin: Sendable {
   package init(
     _ configuration: OriginConfiguration, clock: any SteadyClock = ContinuousClock(), log: Log
   ) async throws {
-    let serverConfiguration = try configuration.server()
+    let files = configuration.openCertificates()
+    // Before the files are read: what changes meanwhile is noticed later.
+    let (facts, ticketKeys) = (files.facts, TLSTicketKeys())
+    let serverConfiguration = configuration.server(
+      try configuration.identity(of: files, tickets: ticketKeys))
     // What needs root comes first: the TLS key, the port, and the launcher of plugins, which also needs that few
     // descriptors are open.
     let listeners = try configuration.user.map { _ in try Listeners.open(serverConfiguration) }
@@ -46,8 +50,12 @@ package final class Origin: Sendable {
     intake = IntakeServices(configuration, media, store: store, log: log)
     delivery = try await DeliveryServices(
       configuration, media, intake.assets, store: store, clock: clock, log: log)
-    certificate = CertificateMonitor(
-      configuration, serverConfiguration.tls?.certificates.first, log: log)
+    let tickets = serverConfiguration.tls.map { _ in
+      SessionTickets(ticketKeys, of: store, log: log)
+    }
+    await tickets?.updateOrLog()
+    let certificate = CertificateMonitor(
+      configuration, serverConfiguration.tls?.certificates ?? [], log: log)
     routes = RouteServices(
       configuration, media, intake, delivery, certificate, store: store, clock: clock, log: log)
     accessLog = try configuration.accessLog.map { [authenticator = routes.authenticator] path in
@@ -60,6 +68,11 @@ package final class Origin: Sendable {
         if !$0.isCached { requests.count($0) }
         accessLog?.add($0)
       })
+    renewal = serverConfiguration.tls.map { [server] identity in
+      configuration.advise(on: identity.certificates, log: log)
+      return CertificateRenewal(
+        configuration, since: facts, launcher, ticketKeys, certificate, server, log: log)
+    }
     try await configuration.warn(of: store, log: log)
     monitors = try await intake.monitors(configuration, delivery.publisher, log: log)
     housekeeping = Housekeeping(
@@ -67,11 +80,11 @@ package final class Origin: Sendable {
       streams: [delivery.pushes, delivery.events], bodies: routes.dispatcher.bodies,
       links: media.links, signed: routes.table.signed,
       lanes: delivery.lanes, readiness: routes.readiness, counts: media.counts,
-      certificate: certificate, log: log)
+      certificate: certificate, renewal: renewal, tickets: tickets, log: log)
     let address =
       configuration.publicURL
       ?? ServerAddress.url(
-        isSecure: configuration.certificate != nil, host: server.host, port: server.port)
+        isSecure: !configuration.certificates.isEmpty, host: server.host, port: server.port)
     control = try ControlSocket(
       in: configuration.data,
       describing: ControlSocket.Server(address: address, isDemo: configuration.isDemo)
@@ -105,6 +118,9 @@ package final class Origin: Sendable {
     }
     observers.lead.observe { [preparer = intake.preparer] isHeld in
       isHeld ? preparer.start() : preparer.stop()
+    }
+    observers.onTicketKeys.add { [tickets = housekeeping.tickets] in
+      if let tickets { Task { await tickets.updateOrLog() } }
     }
     observers.onEverything.add { [housekeeping, changes = routes.table.media.resolved.changes] in
       housekeeping.assumeEverythingChanged(changes)
@@ -148,19 +164,13 @@ package final class Origin: Sendable {
   /// The port that the server listens on.
   package var port: Int { server.port }
 
-  /// Reads users, keys and the TLS certificate again; open connections keep the old certificate.
+  /// Reads users, keys and the TLS certificates again; open connections keep the old certificates.
   ///
   /// - Throws: an error that says what was not read; all the rest was.
-  package func reload(_ configuration: OriginConfiguration) async throws {
+  package func reload() async throws {
     try await housekeeping.reload()
     try accessLog?.reopen()
-    do {
-      guard let identity = try configuration.identity() else { return }
-      try server.reload(identity)
-      certificate.replace(with: identity.certificates.first)
-    } catch {
-      throw OperatorError("the TLS certificate in use stays: \(error.logDescription)")
-    }
+    try await renewal?.reload()
   }
 
   /// Stops accepting connections, completes pending work, and stops.

@@ -27,10 +27,8 @@ package struct OriginConfiguration: Sendable {
   package var furtherPlugins: [String] = []
   /// The folder of `richpush-exec` and the built-in plugins' executables.
   package var programs = "."
-  /// The PEM files of the TLS certificate and its key; nil for plain HTTP.
-  package var certificate: String?
-  /// See `certificate`.
-  package var key: String?
+  /// The files of the TLS certificates, for different kinds of keys; none for plain HTTP.
+  package internal(set) var certificates: [CertificateFiles] = []
   /// The public URL of this server, such as `https://push.example`, for links in pushes.
   package private(set) var publicURL: String?
   /// Sockets that listen already (systemd's socket activation), instead of ``host`` and ``port``.
@@ -202,6 +200,8 @@ extension OriginConfiguration {
     configuration.furtherFolders = furtherPlugins
     configuration.uids = uids ?? PluginConfiguration.defaultUIDs
     configuration.user = user.map { ($0.id, $0.group) }
+    configuration.rootFiles =
+      user == nil ? [] : certificates.flatMap { [$0.certificate, $0.key] }
     configuration.sandbox = SandboxReport.Level(rawValue: sandbox) ?? .standard
     configuration.network = network
     configuration.secretPaths = secretPaths
@@ -215,7 +215,7 @@ extension OriginConfiguration {
     let entries = (try? FileManager.default.contentsOfDirectory(atPath: data)) ?? []
     return [data, assets] + entries.filter { $0 != "scratch" }.map { "\(data)/\($0)" } + pushFiles
       + (objects?.files ?? [])
-      + [certificate, key, accessLog].compactMap(\.self)
+      + certificates.flatMap { [$0.certificate, $0.key] } + (accessLog.map { [$0] } ?? [])
   }
 
   /// Logs which protections of the sandbox this kernel does not support.
@@ -280,9 +280,6 @@ extension OriginConfiguration {
       throw OperatorError(
         "--default-type must be a rich type such as img, not \(standard.richType)")
     }
-    guard (certificate == nil) == (key == nil) else {
-      throw OperatorError("--tls-certificate and --tls-key must be used together")
-    }
   }
 
   /// Schemes whose URLs run a program or read files where somebody opens them.
@@ -316,8 +313,8 @@ extension OriginConfiguration {
   }
 
   /// The configuration of the HTTP server.
-  func server() throws -> ServerConfiguration {
-    var server = ServerConfiguration(host: host, port: port, tls: try identity())
+  func server(_ identity: TLSIdentity?) -> ServerConfiguration {
+    var server = ServerConfiguration(host: host, port: port, tls: identity)
     server.listeningSockets = listeningSockets
     server.allowedOrigins = origins
     // In demo mode passwords can be guessed, so pages in a browser must not send requests.
@@ -334,7 +331,7 @@ extension OriginConfiguration {
 
   /// Logs what the operator has probably forgotten.
   func warn(of store: Store, log: Log) async throws {
-    if certificate == nil, proxies.isEmpty, !isLoopback {
+    if certificates.isEmpty, proxies.isEmpty, !isLoopback {
       log(
         .warning, "config",
         """
@@ -348,14 +345,6 @@ extension OriginConfiguration {
         "the server runs as root; use --user NAME to change to another user once it listens")
     }
     for sentence in warnings { log(.warning, "config", sentence) }
-    if let user, let key, access(key, R_OK) != 0 {
-      log(
-        .warning, "config",
-        """
-        the user \(user.name) cannot read the TLS key \(key), so a renewed one is not used until the server is \
-        started again: let that user read it (chgrp, chmod g+r), or restart the server after each renewal
-        """)
-    }
     if access(assets + "/.", F_OK) != 0 {
       log(
         .warning, "config",
@@ -431,17 +420,4 @@ extension OriginConfiguration {
 
   /// Whether only this machine can connect.
   package var isLoopback: Bool { IPAddress.isLoopback(host) }
-
-  /// The TLS certificate and key, read from their files; nil if none are configured.
-  func identity() throws -> TLSIdentity? {
-    guard let certificate, let key else { return nil }
-    let pair = TLSKeyPair(certificate: try Self.text(certificate), key: try Self.text(key))
-    return try TLSIdentity([pair], tickets: TLSTicketKeys())
-  }
-
-  private static func text(_ path: String) throws(OperatorError) -> String {
-    if let text = try? String(contentsOf: URL(filePath: path), encoding: .utf8) { return text }
-    let cause = access(path, R_OK) == 0 ? "it is no text" : "\(Errno.current)"
-    throw OperatorError("the file \(path) cannot be read: \(cause)")
-  }
 }

@@ -69,6 +69,18 @@ public struct RichPushClient: Sendable {
     if let error = RichPushError(response) { throw error }
   }
 
+  /// What the server warns its operator of, a sentence each, such as that its TLS certificate expires soon; without
+  /// signing in.
+  ///
+  /// - Throws: An error if the server is not ready.
+  public func warnings() async throws -> [String] {
+    var request = try request("GET", ["readyz"])
+    request.timeout = 5
+    let (body, response) = try await attempt(request, transport.data)
+    if let error = RichPushError(response) { throw error }
+    return String(decoding: body, as: UTF8.self).split(separator: "\n").dropFirst().map(String.init)
+  }
+
   /// A request for a path; the segments are percent-encoded here.
   func request(
     _ method: String, _ segments: [String], query: [(name: String, value: String)] = [],

@@ -56,6 +56,11 @@ import Testing
     (["user", "frob", "--data", "/proc/none"], "user add NAME"),
     (["user", "list", "more", "--data", "/proc/none"], "user add NAME"),
     (["key", "frob", "--data", "/proc/none"], "key rotate"),
+    (["key", "list", "--tls", "--data", "/proc/none"], "key rotate --tls"),
+    (
+      ["serve", "--tls-certificate", "a.pem", "--tls-certificate", "b.pem", "--tls-key", "a.key"],
+      "2 and 1"
+    ),
     (["store", "migrate"], "--from is missing"),
     (["store", "migrate", "--from", "var"], "--to is missing"),
     (["store", "migrate", "--from", "var", "--to", "db.example"], "postgres://richpush@"),

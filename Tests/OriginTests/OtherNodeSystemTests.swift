@@ -19,15 +19,21 @@ struct OtherNodeSystemTests {
 
   /// Runs a test with two nodes, of which the second hears of what the first commits.
   private static func withNodes(
+    isSecure: Bool = false,
     _ test: (_ one: TestServer, _ other: TestServer) async throws -> Void
   ) async throws {
     let database = try PostgresServer()
-    try await TestServer.test { configuration, _ in
+    func prepare(_ configuration: inout OriginConfiguration, _ scratch: TestSupport.Scratch) throws
+    {
       configuration.database = database.url
-    } _: { one in
-      try await TestServer.test { configuration, _ in
-        configuration.database = database.url
-      } _: { other in
+      guard isSecure else { return }
+      let (certificate, key) = (scratch.path + "/tls.pem", scratch.path + "/tls.key")
+      try scratch.write(TestCertificates.one.certificate, to: "tls.pem", mode: 0o600)
+      try scratch.write(TestCertificates.one.key, to: "tls.key", mode: 0o600)
+      try configuration.useCertificates([certificate], keys: [key])
+    }
+    try await TestServer.test(prepare: prepare) { one in
+      try await TestServer.test(prepare: prepare) { other in
         try await one.addUser("mark", .device)
         let mark = try await one.id(of: "mark")
         let isHeard = Mutex(false)
@@ -40,6 +46,21 @@ struct OtherNodeSystemTests {
         }
         try await test(one, other)
       }
+    }
+  }
+
+  @Test func `nodes have the same keys of sessions, and others soon after a command`() async throws
+  {
+    try await Self.withNodes(isSecure: true) { one, other in
+      let tickets = try [one, other].map { try #require($0.origin.housekeeping.tickets) }
+      let first = tickets.map(\.newestKey)
+      #expect(first[0] == first[1] && first[0] > 0)
+      // As `richpush key rotate --tls` on any machine.
+      try await one.store.tickets.removeTicketKeys()
+      try await eventually("both have another") {
+        tickets.allSatisfy { $0.newestKey > first[0] }
+      }
+      #expect(tickets[0].newestKey == tickets[1].newestKey)
     }
   }
 

@@ -13,11 +13,13 @@ import Testing
 @testable import Origin
 
 @Suite(.timeLimit(.minutes(1))) struct WarningTests {
-  private func warnings(_ change: (inout OriginConfiguration) -> Void) async throws -> [String] {
+  private func warnings(
+    _ change: (inout OriginConfiguration) throws -> Void
+  ) async throws -> [String] {
     let scratch = try Scratch()
     var configuration = try OriginConfiguration()
     configuration.assets = scratch.path
-    change(&configuration)
+    try change(&configuration)
     let lines = LogLines()
     try await configuration.warn(of: try scratch.store(), log: lines.log)
     return lines.all.filter { !$0.contains("runs as root") }
@@ -33,7 +35,9 @@ import Testing
     host: String, proxies: [String], certificate: String?, isExpected: Bool
   ) async throws {
     let warnings = try await warnings {
-      ($0.host, $0.proxies, $0.certificate, $0.isDemo) = (host, proxies, certificate, true)
+      ($0.host, $0.proxies, $0.isDemo) = (host, proxies, true)
+      let files = certificate.map { [$0] } ?? []
+      try $0.useCertificates(files, keys: files)
     }
     #expect(warnings.contains { $0.contains("unencrypted") } == isExpected)
     #expect(warnings.count == (isExpected ? 1 : 0))
@@ -52,7 +56,8 @@ import Testing
     let (key, hook) = (scratch.path + "/tls.key", scratch.path + "/hook")
     func found() async throws -> [String] {
       try await warnings {
-        ($0.certificate, $0.key, $0.isDemo) = (key, key, true)
+        try $0.useCertificates([key], keys: [key])
+        $0.isDemo = true
         try? $0.usePush(
           "webhook",
           environment: [
@@ -80,7 +85,7 @@ import Testing
 
   @Test func `rejects contradictory options`() async throws {
     let wrong: [(inout OriginConfiguration) -> Void] = [
-      { $0.certificate = "cert.pem" }, { $0.key = "key.pem" }, { $0.proxies = ["localhost"] },
+      { $0.proxies = ["localhost"] },
       { $0.proxies = ["10.0.0.5/24"] },
       { $0.origins = ["app.example"] }, { $0.origins = ["https://app.example/path"] },
       { $0.network = ["../url"] },
@@ -89,6 +94,14 @@ import Testing
       var configuration = try OriginConfiguration()
       change(&configuration)
       #expect(throws: OperatorError.self) { try configuration.check() }
+    }
+    for (certificates, keys) in [
+      (["a.pem"], []), ([], ["a.key"]), (["a.pem", "b.pem"], ["a.key"]),
+    ] {
+      var configuration = try OriginConfiguration()
+      #expect(throws: OperatorError.self) {
+        try configuration.useCertificates(certificates, keys: keys)
+      }
     }
     var configuration = try OriginConfiguration()
     (configuration.origins, configuration.proxies) = (

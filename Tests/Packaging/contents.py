@@ -49,6 +49,9 @@ with tempfile.TemporaryDirectory() as folder:
     libraries = set.union(*(needed(path) for path in found.values()))
     assert not any(re.match(r"lib(swift|Foundation|icu|dispatch)", library) for library in libraries), libraries
 
+    hook = folder + "/usr/share/richpush/certbot-hook"
+    assert os.stat(hook).st_mode & 0o777 == 0o755, "certbot runs it"
+
     document = json.load(open(folder + "/usr/share/doc/richpush/richpush.spdx.json"))
     files = {each["SPDXID"]: each["fileName"].removeprefix("./" + FOLDER) for each in document["files"]}
     assert set(files.values()) == PROGRAMS, files

@@ -50,7 +50,7 @@ COMMANDS = {
     "push": [(f"push {words}", []) for words in (
         "list", "check", "replay", "cancel 1", "resume", "restore --lane apns --since 1d",
         "silent --days 9 --end")],
-    "key": [(f"key {words}", []) for words in ("list", "rotate", "remove 1", "vapid")],
+    "key": [(f"key {words}", []) for words in ("list", "rotate", "rotate --tls", "remove 1", "vapid")],
     "store": [(f"store {words}", []) for words in (
         "check", "check --repair", "restore /srv/backup", "restore var",
         "migrate --from var --to postgres://richpush@127.0.0.1:1/none")]

@@ -24,6 +24,16 @@ import Testing
     #expect(requests[1].fields["accept-language"] == "de-CH, en")
   }
 
+  @Test func `what the server warns of is what it says after ok`() async throws {
+    let server = try StandIn { request, connection in
+      connection.answer(200, [], "ok\n" + (request.target == "/readyz" ? "One.\nTwo.\n" : ""))
+    }
+    let client = RichPushClient(endpoint: server.endpoint, user: "", password: "")
+    try await client.ping()
+    #expect(try await client.warnings() == ["One.", "Two."])
+    #expect(server.requests.map(\.target) == ["/healthz", "/readyz"])
+  }
+
   @Test func `a device sends a token, which requests that come together share`() async throws {
     let server = try Self.tokenServer()
     var client = client(of: server)

@@ -49,7 +49,13 @@ async function send(method, path, body) {
     if (path !== "/api/session") tellSignedOut(problem);
     throw problem;
   }
-  return response.status === 204 ? null : response.json().catch(() => null);
+  if (response.status === 204) return null;
+  const text = await response.text();
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 function tellSignedOut({ status }) {

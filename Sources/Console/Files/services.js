@@ -30,11 +30,15 @@ class Services extends Screen {
   }
 
   async showReadiness() {
+    let warnings = [];
     const states = await Promise.all(Object.keys(t.ready).map(async (purpose) => {
-      const problem = await get(`/readyz${query({ for: purpose })}`).then(() => null, (problem) => problem.message);
+      const problem = await get(`/readyz${query({ for: purpose })}`).then((answer) => {
+        // "ok", and then a line for each warning.
+        warnings = `${answer}`.split("\n").slice(1).filter(Boolean);
+      }, (problem) => problem.message);
       return h("p", {}, state(problem ? "problem" : "ready"), " ", t.ready[purpose], problem && h("span", { class: "quiet" }, " ", problem));
     }));
-    fill(this.readiness, states);
+    fill(this.readiness, states, warnings.map((warning) => h("p", {}, state("warning"), h("span", { class: "quiet" }, " ", warning))));
   }
 
   async showLanes() {

@@ -30,6 +30,8 @@ final class HealthRoutes: Sendable {
   func alive(_ context: RequestContext) -> Response { Self.ok }
 
   /// `GET /readyz`: whether devices can be served; with `?for=publishing`, what a `POST` would meet.
+  ///
+  /// After `ok`, a line for each thing of which the operator is warned.
   func ready(_ context: RequestContext) async throws -> Response {
     // Others are ignored: balancers may have their own.
     let text = context.request.query["for"] ?? Readiness.Purpose.devices.rawValue
@@ -37,7 +39,12 @@ final class HealthRoutes: Sendable {
       throw ServiceError(.invalidRequest, "for must be devices or publishing.")
     }
     let problems = await readiness.problems(for: purpose)
-    if problems.isEmpty { return Self.ok }
+    if problems.isEmpty {
+      let warnings = report.certificate.problems.map { $0.publicSentence + "\n" }
+      return warnings.isEmpty
+        ? Self.ok
+        : .text(200, "ok\n" + warnings.joined(), fields: ["Cache-Control": "no-store"])
+    }
     return .problem(
       503, problems.map(\.sentence).joined(separator: " "), fields: ["Retry-After": "5"])
   }

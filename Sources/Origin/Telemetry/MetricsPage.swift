@@ -42,9 +42,9 @@ struct MetricsReport: Sendable {
       page.sample(["for": purpose.rawValue], readiness.isReady(for: purpose) ? 1 : 0)
     }
     page.family(
-      "richpush_tls_certificate_expiry_timestamp_seconds", "gauge",
-      "When the TLS certificate in use expires, in seconds since 1970.")
-    if let expiry = certificate.expiry { page.sample([:], expiry) }
+      "richpush_certificate_expires_seconds", "gauge",
+      "Seconds until a TLS certificate in use expires, negative after that, by its file.")
+    for (file, seconds) in certificate.secondsLeft { page.sample(["certificate": file], seconds) }
     page.family("richpush_database_away", "gauge", "1 while the database does not respond.")
     page.sample([:], assets == nil ? 1 : 0)
     page.family(

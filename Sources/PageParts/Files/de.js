@@ -54,7 +54,7 @@ export const texts = {
   states: {
     ready: "Bereit", preparing: "Wird vorbereitet", refused: "Abgelehnt", queued: "Wartet", sent: "Gesendet", displayed: "Angezeigt", fetched: "Abgerufen", opened: "Geöffnet", read: "Gelesen",
     failed: "Fehlgeschlagen", expired: "Abgelaufen", cancelled: "Abgebrochen", withdrawn: "Zurückgezogen", scheduled: "Geplant", held: "Angehalten", running: "Läuft",
-    paused: "Pausiert", off: "Aus", due: "Fällig", leased: "Wird gesendet", problem: "Gestört",
+    paused: "Pausiert", off: "Aus", due: "Fällig", leased: "Wird gesendet", problem: "Gestört", warning: "Warnung",
   },
   signIn: {
     title: "Anmelden", wrong: "Name oder Passwort ist falsch.",

@@ -55,7 +55,7 @@ export const texts = {
   states: {
     ready: "Ready", preparing: "Preparing", refused: "Refused", queued: "Queued", sent: "Sent", displayed: "Displayed", fetched: "Fetched", opened: "Opened", read: "Read",
     failed: "Failed", expired: "Expired", cancelled: "Cancelled", withdrawn: "Withdrawn", scheduled: "Scheduled", held: "Held", running: "Running",
-    paused: "Paused", off: "Off", due: "Due", leased: "Being sent", problem: "Problem",
+    paused: "Paused", off: "Off", due: "Due", leased: "Being sent", problem: "Problem", warning: "Warning",
   },
   signIn: {
     title: "Sign in", wrong: "The name or the password is wrong.",

@@ -16,7 +16,7 @@ enum ConfigCommand: Command {
 
     FILE is read as systemd reads it for the packaged service; the default is
     /etc/richpush/richpush.env. The exit code of check is 78 if anything is wrong. It connects to the
-    database, reads the TLS certificate, and warns of what is permitted and probably not meant, such
+    database, reads the TLS certificates, and warns of what is permitted and probably not meant, such
     as secrets that every user of the machine can read: in FILE, and in the files that it names.
     """
   static let options: [Option] = []
@@ -43,7 +43,7 @@ enum ConfigCommand: Command {
     let configuration = try arguments.map { try ServeCommand.configuration($0) }
     if let configuration {
       for warning in configuration.warnings { Terminal.printError("\(warning)") }
-      if let problem = certificateProblem(configuration) {
+      for problem in certificateProblems(configuration) {
         problems.append((file.line(of: "RICHPUSH_TLS_CERTIFICATE") ?? 0, problem))
       }
       if let problem = recordsProblem(configuration) {
@@ -62,21 +62,21 @@ enum ConfigCommand: Command {
     }
   }
 
-  /// Why clients would refuse the certificate, or the server could not start with it; what is less is a warning.
-  private static func certificateProblem(_ configuration: OriginConfiguration) -> String? {
+  /// Why clients would refuse a certificate, or the server could not start with it; what is less is a warning.
+  private static func certificateProblems(_ configuration: OriginConfiguration) -> [String] {
     // systemd passes the service copies of files that others may not read, while it runs.
-    for path in [configuration.certificate, configuration.key].compactMap(\.self)
+    for path in configuration.certificates.flatMap({ [$0.certificate, $0.key] })
     where access(path, R_OK) != 0 {
       let cause = Errno.current
       guard cause == Errno(rawValue: EACCES) || path.hasPrefix("/run/credentials/") else { break }
       Terminal.printError("the certificate was not checked: \(path): \(cause)")
-      return nil
+      return []
     }
     do {
-      let problem = try configuration.checkCertificate()
-      if let problem, !problem.isFatal { Terminal.printError("\(problem.sentence)") }
-      return problem.flatMap { $0.isFatal ? $0.sentence : nil }
-    } catch { return error.logDescription }
+      let problems = try configuration.checkCertificates()
+      for problem in problems where !problem.isFatal { Terminal.printError("\(problem.sentence)") }
+      return problems.filter(\.isFatal).map(\.sentence)
+    } catch { return [error.logDescription] }
   }
 
   /// Why the server could not use its records.

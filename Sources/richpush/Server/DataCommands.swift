@@ -117,28 +117,41 @@ enum UserCommand: Command {
 /// `richpush key`: manages the keys of signed links.
 enum KeyCommand: Command {
   static let name = "key"
-  static let summary = "lists, rotates and removes the keys that sign links to media"
+  static let summary =
+    "lists, rotates and removes the keys that sign links to media, and those of TLS sessions"
   static let help = """
       richpush key list          lists the valid keys; the first one signs
       richpush key rotate        creates a new signing key; links signed by older keys stay valid
+      richpush key rotate --tls  replaces the keys of TLS sessions: clients begin new ones
       richpush key remove 1      removes an older key and invalidates the links that it signed
       richpush key vapid         prints the public key of Web Push, which never changes
 
     When the command ends, a running server has applied the change. Root acts as the owner of the
-    folder --data.
+    folder --data. The keys of TLS sessions are replaced every twelve hours anyway.
     """
-  static let options: [Option] = [.data, .database]
+  static let options: [Option] = [
+    .data, .database,
+    .flag("tls", "rotate: the keys of TLS sessions, instead of the one that signs links"),
+  ]
   static let operands = ["list|rotate|remove|vapid", "[KEY]"]
 
   static func run(_ arguments: Arguments) async throws {
     // Opened after the arguments are checked.
     let keys = { try DataFolderAdmin(data: arguments.dataFolder(), database: arguments.database()) }
+    let isTLS = arguments.flag("tls")
+    if isTLS, arguments.operands[0] != "rotate" {
+      throw CommandLineError.usage("--tls is for key rotate: key rotate --tls")
+    }
     switch (arguments.operands[0], arguments.subject.map { Int($0) }) {
     case ("list", nil):
       for key in try await keys().linkKeys() {
         Terminal.print("\(key.id)\t\(key.created.formatted(.iso8601))")
       }
     case ("vapid", nil): Terminal.print("\(try await keys().vapidKey())")
+    case ("rotate", nil) where isTLS:
+      try await keys().removeTicketKeys()
+      Terminal.print("TLS sessions that have begun are not resumed any more")
+      try await arguments.notifyServer()
     case ("rotate", nil):
       Terminal.print("key \(try await keys().rotateLinkKey()) signs")
       try await arguments.notifyServer()
@@ -147,7 +160,8 @@ enum KeyCommand: Command {
       Terminal.print("removed key \(id)")
       try await arguments.notifyServer()
     default:
-      throw CommandLineError.usage("usage: key list, key rotate, key remove KEY or key vapid")
+      throw CommandLineError.usage(
+        "usage: key list, key rotate [--tls], key remove KEY or key vapid")
     }
   }
 }

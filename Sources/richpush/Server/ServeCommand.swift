@@ -57,10 +57,12 @@ enum ServeCommand: Command {
     .value(
       "connections-per-address", "NUMBER", "most open connections per address",
       default: "2000"),
-    .value("tls-certificate", "FILE", "the certificate with its chain, PEM: serve HTTPS"),
-    .value(
+    .list(
+      "tls-certificate", "FILE",
+      "a certificate with its chain, PEM: serve HTTPS; one with an ECDSA key, and one with RSA"),
+    .list(
       "tls-key", "FILE",
-      "its private key (PEM); SIGHUP reloads certificate, key, users and signing keys"),
+      "the private key of each certificate, in their order; changed files are used at once"),
     .value(
       "sandbox", "LEVEL", "how plugins are isolated: standard, strict (all or nothing) or off",
       default: "standard"),
@@ -118,7 +120,7 @@ enum ServeCommand: Command {
     }
     let signals = Signals()
     let origin = try await Origin(configuration, log: log.log)
-    let scheme = configuration.certificate == nil ? "http" : "https"
+    let scheme = configuration.certificates.isEmpty ? "http" : "https"
     let url = "\(scheme)://\(address.text(port: origin.port))"
     let console = configuration.hasConsole ? url + "/console/" : nil
     let app = configuration.app == nil ? nil : url + "/app/"
@@ -138,7 +140,7 @@ enum ServeCommand: Command {
       guard signal == SIGHUP else { break }
       supervision.sendReloading()
       do {
-        try await origin.reload(configuration)
+        try await origin.reload()
       } catch { log.log(.error, "config", "reload: \(error.logDescription)") }
       supervision.sendReady()
     }
@@ -162,8 +164,6 @@ enum ServeCommand: Command {
     configuration.plugins = plugins.own
     configuration.furtherPlugins = Array(plugins.paths.dropFirst())
     configuration.programs = Programs.folder
-    configuration.certificate = arguments.string("tls-certificate")
-    configuration.key = arguments.string("tls-key")
     configuration.version = RichPush.version
     configuration.accessLog = arguments.string("access-log")
     configuration.origins = Set(arguments.list("cors-origin"))
@@ -190,6 +190,8 @@ enum ServeCommand: Command {
         contact: arguments.string("push-contact"), allowed: arguments.list("push-allow"))
       configuration.objects = try ObjectStoreSettings(
         arguments.string("objects"), environment: arguments.environment)
+      try configuration.useCertificates(
+        arguments.list("tls-certificate"), keys: arguments.list("tls-key"))
       configuration.user = try arguments.string("user").map(ServerUser.init)
       try arguments.string("public-url").map { try configuration.usePublicURL($0) }
       try configuration.offer(arguments.list("subjects"))

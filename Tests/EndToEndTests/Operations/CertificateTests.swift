@@ -35,9 +35,10 @@ import Waiting
     #expect(expired.log.contains("error config: the TLS certificate"), "\(expired.log)")
     #expect(expired.log.contains("expired at"))
     let expiry = expired.metrics.firstMatch(
-      of: #/richpush_tls_certificate_expiry_timestamp_seconds (\d+)/#)?.1
-    let time = try #require(expiry.flatMap { Double($0) }, "\(expired.metrics)")
-    #expect(abs(time - (Date().timeIntervalSince1970 - 86_400)) < 3600)
+      of: #/richpush_certificate_expires_seconds\{certificate="\/.*\/certificate.pem"\} (-?\d+)/#)?
+      .1
+    let left = try #require(expiry.flatMap { Double($0) }, "\(expired.metrics)")
+    #expect(abs(left + 86_400) < 3600)
     #expect(expired.client.exitCode == 69)
     #expect(
       expired.client.errors.contains("its certificate has expired"), "\(expired.client.errors)")
@@ -48,54 +49,7 @@ import Waiting
       "\(unknown.client.errors)")
   }
 
-  @Test func `the documented hook installs what certbot has renewed, and reloads`() async throws {
-    let text = try String(decoding: Package.bytes("docs/OPERATIONS.md"), as: UTF8.self)
-    let hook = try #require(text.firstMatch(of: #/```sh acme-hook\n((?s:.*?))```/#)?.1)
-    let scratch = try Scratch()
-    let program = try scratch.drop(Array(hook.utf8), as: "hook", executable: true)
-    let folder = scratch.folder.path
-    func renew(_ certificate: TemporaryCertificate, reload: String) async throws {
-      let lineage = try scratch.makeFolder("live").path
-      for (from, to) in [(certificate.path, "fullchain.pem"), (certificate.key, "privkey.pem")] {
-        try scratch.drop([UInt8](Data(contentsOf: URL(filePath: from))), as: "live/" + to)
-      }
-      let group = try #require(getgrgid(getegid())?.pointee.gr_name)
-      let result = try await Child.run(
-        program.path, [],
-        environment: [
-          "RENEWED_LINEAGE": lineage, "RICHPUSH_TLS_FOLDER": folder + "/tls",
-          "RICHPUSH_GROUP": String(cString: group), "RICHPUSH_RELOAD": reload,
-          "PATH": "/usr/bin:/bin",
-        ])
-      #expect(result.exitCode == 0, "\(result.errors)")
-    }
-    try await renew(TemporaryCertificate(days: -80...5), reload: "true")
-    let server = try Child(
-      "richpush",
-      ["serve", "--demo", "--listen", "127.0.0.1:0", "--data", folder + "/var"]
-        + ["--assets", folder, "--plugins", folder]
-        + ["--tls-certificate", folder + "/tls/certificate.pem"]
-        + ["--tls-key", folder + "/tls/key.pem"])
-    var lines = server.lines.makeAsyncIterator()
-    let line = await lines.next() ?? ""
-    let address = try #require(line.split(separator: " ").last, "\(server.errors)")
-    #expect(server.errors.contains("in 5 days"), "\(server.errors)")
-    let renewed = try await TemporaryCertificate(days: -1...365)
-    try await renew(renewed, reload: "kill -HUP \(server.processIdentifier)")
-    try await eventually("the renewed certificate is shown") {
-      let answer = try await Child.run(
-        "/usr/bin/curl",
-        ["-s", "--cacert", renewed.path]
-          + ["\(address)/healthz".replacing("127.0.0.1", with: "localhost")])
-      return answer.output == ["ok"]
-    }
-    let status = try FileManager.default.attributesOfItem(atPath: folder + "/tls/key.pem")
-    #expect(status[.posixPermissions] as? Int == 0o640)
-    server.send(SIGTERM)
-    #expect(await server.exitCode() == 0)
-  }
-
-  @Test func `SIGHUP takes over another certificate, and a bad one changes nothing`() async throws {
+  @Test func `SIGHUP reads the certificate at once, and a bad one changes nothing`() async throws {
     let (first, second) = (try StandIn("hub"), try StandIn("apns"))
     let scratch = try Scratch()
     func install(_ authority: StandIn) throws {
@@ -132,6 +86,55 @@ import Waiting
       server.errors.contains("reload: the TLS certificate in use stays")
     }
     #expect(try await isTrusted(by: second))
+    server.send(SIGTERM)
+    #expect(await server.exitCode() == 0)
+  }
+
+  /// The numbers of the keys of session tickets in a data folder.
+  private func ticketKeys(in data: String) async throws -> [Int] {
+    let found = try await Child.run(
+      "/usr/bin/python3",
+      [
+        "-c",
+        """
+        import sqlite3, sys
+        for row in sqlite3.connect(sys.argv[1]).execute("SELECT id FROM ticket_key"): print(row[0])
+        """, data + "/richpush.db",
+      ])
+    #expect(found.exitCode == 0, "\(found)")
+    return found.output.compactMap { Int($0) }
+  }
+
+  @Test func `the keys of sessions are there with TLS only, and a command replaces them`()
+    async throws
+  {
+    let certificate = try await TemporaryCertificate(days: -1...365)
+    let tls = ["--tls-certificate", certificate.path, "--tls-key", certificate.key]
+    let scratch = try Scratch()
+    defer { withExtendedLifetime(scratch) {} }
+    let folder = scratch.folder.path
+    let data = folder + "/var"
+    for (flags, expected) in [([], []), (tls, [1]), (tls, [1])] {
+      let server = try Child(
+        "richpush",
+        ["serve", "--demo", "--listen", "127.0.0.1:0", "--data", data]
+          + ["--assets", folder, "--plugins", folder] + flags)
+      var lines = server.lines.makeAsyncIterator()
+      _ = await lines.next()
+      #expect(try await ticketKeys(in: data) == expected, "\(server.errors)")
+      server.send(SIGTERM)
+      #expect(await server.exitCode() == 0)
+    }
+    let server = try Child(
+      "richpush",
+      ["serve", "--demo", "--listen", "127.0.0.1:0", "--data", data]
+        + ["--assets", folder, "--plugins", folder] + tls)
+    var lines = server.lines.makeAsyncIterator()
+    _ = await lines.next()
+    let rotated = try await Child.run("richpush", ["key", "rotate", "--tls", "--data", data])
+    #expect(rotated.exitCode == 0 && rotated.errors.isEmpty, "\(rotated)")
+    // The server has applied it: there is another key already.
+    #expect(try await ticketKeys(in: data) == [2])
     server.send(SIGTERM)
     #expect(await server.exitCode() == 0)
   }

@@ -213,8 +213,13 @@ struct PostgresMigrationSystemTests {
 
       let missing = try await store("backup", root + "/backup", path: root)
       #expect(missing.exitCode == 1 && missing.errors.contains("postgresql-client"), "\(missing)")
+      try database.query("INSERT INTO ticket_key(secret, created) VALUES ('in no backup', 0)")
       let backup = try await store("backup", root + "/backup")
       #expect(backup.exitCode == 0 && backup.errors.isEmpty, "\(backup)")
+      let script = try await Child.run(
+        "/usr/bin/pg_restore", ["--file=-", root + "/backup/richpush.dump"])
+      #expect(script.output.contains { $0.hasPrefix("CREATE TABLE ") && $0.contains("ticket_key") })
+      #expect(!script.output.contains { $0.contains("in no backup") })
       let twice = try await store("backup", root + "/backup")
       #expect(twice.exitCode == 1 && twice.errors.contains("not empty"), "\(twice)")
 

@@ -31,7 +31,7 @@ import Testing
     ["user", "devices", "alice"], ["user", "pair", "alice"], ["user", "pairings", "alice"],
     ["user", "waiting"], ["user", "approve", "alice"], ["user", "remove", "alice"],
     ["key", "list"], ["key", "rotate"],
-    ["key", "remove", "1"],
+    ["key", "rotate", "--tls"], ["key", "remove", "1"],
     ["key", "vapid"], ["store", "check"], ["store", "check", "--repair"],
     ["store", "backup", "copy"], ["push", "list"], ["push", "replay"], ["push", "cancel", "1"],
   ]

@@ -14,10 +14,11 @@ final class TemporaryCertificate: Sendable {
     import datetime, sys
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.hazmat.primitives.asymmetric import ec, rsa
     folder, start, end, purpose = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
     now = datetime.datetime.utcnow()
-    key = ec.generate_private_key(ec.SECP256R1())
+    key = (rsa.generate_private_key(65537, 2048) if sys.argv[5] == "rsa"
+           else ec.generate_private_key(ec.SECP256R1()))
     name = x509.Name([x509.NameAttribute(x509.oid.NameOID.COMMON_NAME, "localhost")])
     made = (
         x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
@@ -35,13 +36,13 @@ final class TemporaryCertificate: Sendable {
             serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()))
     """
 
-  /// Makes one that is valid from and to so many days from now.
-  init(days: ClosedRange<Int>, purpose: String = "SERVER_AUTH") async throws {
+  /// Makes one that is valid from and to so many days from now, with an ECDSA key or an RSA key.
+  init(days: ClosedRange<Int>, purpose: String = "SERVER_AUTH", isRSA: Bool = false) async throws {
     scratch = try Scratch()
     let made = try await Child.run(
       "/usr/bin/python3",
       ["-c", Self.program, scratch.folder.path, "\(days.lowerBound)", "\(days.upperBound)"]
-        + [purpose])
+        + [purpose, isRSA ? "rsa" : "ecdsa"])
     try #require(made.exitCode == 0, "\(made.errors)")
     #expect(chmod(key, 0o600) == 0)
   }
