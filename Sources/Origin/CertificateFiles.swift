@@ -1,6 +1,6 @@
 import Glibc
 import HTTP
-import Media
+package import Media
 import PluginHost
 import Primitives
 

@@ -1,5 +1,6 @@
 import HTTP
 import Media
+import PluginHost
 import Primitives
 import Synchronization
 

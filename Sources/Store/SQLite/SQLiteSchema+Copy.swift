@@ -15,7 +15,7 @@ extension SQLiteSchema {
     guard access(copy, F_OK) != 0 else { return }
     unlink(unfinished)
     try connection.run("VACUUM INTO $1", unfinished)
-    try SQLiteConnection.removeTicketKeys(at: unfinished)
+    try SQLiteConnection.forgetTicketKeys(at: unfinished)
     try StoreFile(unfinished, O_RDONLY).synchronizeFileSystem()
     for earlier in 1..<version { unlink("\(path).before-\(earlier)") }
     try FileSystem.renameDurably(unfinished, to: copy)
@@ -25,7 +25,7 @@ extension SQLiteSchema {
 extension SQLiteConnection {
   /// Removes the keys of session tickets from a copy of a database, which may be of a version that had none: whoever has
   /// one can decrypt the sessions that were begun while it was in use.
-  static func removeTicketKeys(at copy: String) throws {
+  static func forgetTicketKeys(at copy: String) throws {
     let connection = try SQLiteConnection.open(copy, for: .copying)
     let hasKeys = try connection.value(
       "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'ticket_key')", as: Bool.self)

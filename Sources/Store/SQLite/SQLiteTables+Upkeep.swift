@@ -38,7 +38,7 @@ extension SQLiteTables {
   /// which it refers.
   static func copy(_ source: String, to target: String) throws -> [Digest] {
     try SQLiteConnection.open(source, for: .copying).run("VACUUM INTO $1", target)
-    try SQLiteConnection.removeTicketKeys(at: target)
+    try SQLiteConnection.forgetTicketKeys(at: target)
     let copy = try SQLiteConnection.open(target, for: .reading)
     let result = try copy.value("PRAGMA integrity_check(1)", as: String.self)
     guard result == "ok" else {
