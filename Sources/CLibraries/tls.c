@@ -405,7 +405,9 @@ bool ctls_chain_facts(const char *text, size_t size, struct ctls_facts *facts) {
     facts->is_for_servers = X509_check_purpose(first, X509_PURPOSE_SSL_SERVER, 0) == 1;
     const EVP_PKEY *key = X509_get0_pubkey(first);
     int kind = key ? EVP_PKEY_get_base_id(key) : EVP_PKEY_NONE;
-    facts->key = kind == EVP_PKEY_EC ? CTLS_KEY_ECDSA : kind == EVP_PKEY_RSA || kind == EVP_PKEY_RSA_PSS ? CTLS_KEY_RSA : CTLS_KEY_OTHER;
+    facts->key = kind == EVP_PKEY_EC                                  ? CTLS_KEY_ECDSA
+                 : kind == EVP_PKEY_RSA || kind == EVP_PKEY_RSA_PSS ? CTLS_KEY_RSA
+                                                                    : CTLS_KEY_OTHER;
   }
   sk_X509_pop_free(chain, X509_free);
   ERR_clear_error();

@@ -105,10 +105,10 @@ import Waiting
         #expect(try await server.status("PUT", "/api/register/x", as: "device", body: body) == 200)
       case .password:
         #expect(try await accounts.setPassword(of: "device", hash: "*"))
-        try await server.origin.reload(server.configuration)  // as the command makes the server do
+        try await server.origin.reload()  // as the command makes the server do
       case .user:
         #expect(try await accounts.removeUser("device"))
-        try await server.origin.reload(server.configuration)
+        try await server.origin.reload()
       }
       let answer = try await server.execute("GET", "/api/notifications", token: token)
       #expect(answer.status == 401)

@@ -272,10 +272,10 @@ import Waiting
       #expect(try await server.status("GET", old) == 200)
       let keys = try DataFolderAdmin(data: server.configuration.data)
       #expect(try await keys.rotateLinkKey() == 2)
-      try await server.origin.reload(server.configuration)
+      try await server.origin.reload()
       #expect(try await link().contains("key=2"))
       try await keys.removeLinkKey(1)
-      try await server.origin.reload(server.configuration)
+      try await server.origin.reload()
       let other = old.replacing("/ios?", with: "/web?")
       #expect(try await server.status("GET", other) == 403)
       // Also where it was answered from memory.

@@ -99,7 +99,7 @@ import Waiting
       let bodies = server.origin.housekeeping.bodies
       #expect(bodies.count == 2)
       try await self.change("mallory", change, server)
-      try await server.origin.reload(server.configuration)
+      try await server.origin.reload()
       #expect(await upload.answer().status == 401)
       #expect(await upload.isClosed())
       // The connection may be closed a moment before its request is forgotten.
@@ -128,7 +128,7 @@ import Waiting
   @Test func `a password that is changed while it is compared gets no token`() async throws {
     try await TestServer.test { server in
       let phone = try await server.register("AA", as: "device")
-      try await server.origin.reload(server.configuration)
+      try await server.origin.reload()
       let fields: Fields = ["Authorization": TestServer.authorization("device")]
       let request = try Request("POST", "/api/register/\(phone)/token", fields: fields)
       guard case .deferred(_, let compare) = server.origin.responder.plan(for: request),

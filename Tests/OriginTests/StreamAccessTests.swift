@@ -49,7 +49,7 @@ import Waiting
         case .otherPassword:
           try await server.store.accounts.addUser("alice", hash: "*", role: before)
         }
-        try await server.origin.reload(server.configuration)
+        try await server.origin.reload()
         while try await stream.next() != nil {}
         stream.close()
         #expect(count(server) == 1)
