@@ -15,7 +15,7 @@ import Testing
       S3Credentials(accessKey: "rich:push", secret: "hidden"), deadline: .seconds(1),
       authority: store.certificates)
     let error = await #expect(throws: S3Error.self) {
-      try await client.put("a", bytes: [UInt8](repeating: 7, count: 16 << 20))
+      try await client.put("a", bytes: [UInt8](repeating: 7, count: 4 << 20))
     }
     #expect(error?.code == .away, "\(String(describing: error))")
     #expect(error.map { "\($0)" }?.contains("certificate") == false, "\(String(describing: error))")
