@@ -135,7 +135,7 @@ class Nginx(Process):
     def __init__(self, secure):
         self.how, self.port = "https" if secure else "http", free_port()
         with open(FOLDER + "/nginx.conf", "w") as file:
-            file.write(f"""
+            file.write(self.configure(f"""
 daemon off; worker_processes 2; pid {FOLDER}/nginx.pid; error_log {FOLDER}/nginx.log; worker_rlimit_nofile 8192;
 events {{ worker_connections 4096; }}
 http {{
@@ -144,10 +144,14 @@ http {{
   ssl_certificate {CERTIFICATE}; ssl_certificate_key {FOLDER}/key.pem;
   ssl_protocols TLSv1.2 TLSv1.3; ssl_prefer_server_ciphers on;
   server {{ listen 127.0.0.1:{self.port} {"ssl" if secure else ""} reuseport; root {FOLDER}/static; }}
-}}""")
+}}"""))
         super().__init__(["nginx", "-c", FOLDER + "/nginx.conf", "-p", FOLDER], stderr=subprocess.DEVNULL)
         while socket.socket().connect_ex(("127.0.0.1", self.port)):
             time.sleep(0.05)
+
+    def configure(self, text):
+        """The configuration, which a subclass may change."""
+        return text
 
     def paths(self, size):
         return [(f"/{size}-{number % FILES}.wav", "-") for number in range(NOTIFICATIONS)]
