@@ -8,7 +8,7 @@ SHELL := /bin/bash
 
 # What the build needs; what the tests run; what the benchmarks compare with.
 BUILD_PACKAGES := libsqlite3-dev libpng-dev libjpeg-dev liblcms2-dev \
-  libcurl4-openssl-dev libssl-dev libgnutls28-dev libunistring-dev libqrencode-dev zlib1g-dev libcrypt-dev libmpg123-dev libfaad-dev libheif-dev libwebp-dev libisal-dev curl
+  libcurl4-openssl-dev libssl-dev libunistring-dev libqrencode-dev zlib1g-dev libcrypt-dev libmpg123-dev libfaad-dev libheif-dev libwebp-dev libisal-dev curl
 # What the plugin video runs.
 SERVE_PACKAGES := ffmpeg
 TEST_PACKAGES := libgnutls28-dev openssl python3 python3-venv python3-h2 python3-cryptography php-cgi python3-flask perl libcgi-pm-perl libfcgi-perl libfcgi-dev bubblewrap \

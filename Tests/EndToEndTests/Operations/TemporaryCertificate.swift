@@ -9,16 +9,17 @@ final class TemporaryCertificate: Sendable {
   var path: String { scratch.folder.path + "/certificate.pem" }
   /// The PEM file of its key.
   var key: String { scratch.folder.path + "/certificate.key" }
+  /// What makes a server use it.
+  var flags: [String] { ["--tls-certificate", path, "--tls-key", key] }
 
   private static let program = """
     import datetime, sys
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec, rsa
-    folder, start, end, purpose = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+    folder, start, end, purpose, kind = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4], sys.argv[5]
     now = datetime.datetime.utcnow()
-    key = (rsa.generate_private_key(65537, 2048) if sys.argv[5] == "rsa"
-           else ec.generate_private_key(ec.SECP256R1()))
+    key = rsa.generate_private_key(65537, 2048) if kind == "rsa" else ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.oid.NameOID.COMMON_NAME, "localhost")])
     made = (
         x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
@@ -36,13 +37,15 @@ final class TemporaryCertificate: Sendable {
             serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()))
     """
 
-  /// Makes one that is valid from and to so many days from now, with an ECDSA key or an RSA key.
-  init(days: ClosedRange<Int>, purpose: String = "SERVER_AUTH", isRSA: Bool = false) async throws {
+  /// Makes one that is valid from and to so many days from now, with a `key` of the kind `ec` or `rsa`.
+  init(
+    days: ClosedRange<Int>, purpose: String = "SERVER_AUTH", key kind: String = "ec"
+  ) async throws {
     scratch = try Scratch()
     let made = try await Child.run(
       "/usr/bin/python3",
       ["-c", Self.program, scratch.folder.path, "\(days.lowerBound)", "\(days.upperBound)"]
-        + [purpose, isRSA ? "rsa" : "ecdsa"])
+        + [purpose, kind])
     try #require(made.exitCode == 0, "\(made.errors)")
     #expect(chmod(key, 0o600) == 0)
   }
