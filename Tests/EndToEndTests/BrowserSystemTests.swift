@@ -5,7 +5,7 @@ import Testing
 /// Debian's Chromium, headless, on pages of another origin than the server's.
 @Suite(.timeLimit(.minutes(5))) struct BrowserSystemTests {
   /// The document of a page once its resources have loaded or failed, as HTML text.
-  private static func document(_ address: String) async throws -> String {
+  static func document(_ address: String, _ flags: String...) async throws -> String {
     let program = "/usr/bin/chromium"
     try #require(
       FileManager.default.isExecutableFile(atPath: program), "make test-system installs chromium")
@@ -14,8 +14,8 @@ import Testing
       program,
       [
         "--headless", "--no-sandbox", "--disable-gpu", "--timeout=100000",
-        "--user-data-dir=\(profile.folder.path)", "--dump-dom", address,
-      ], environment: ["HOME": profile.folder.path])
+        "--user-data-dir=\(profile.folder.path)", "--dump-dom",
+      ] + flags + [address], environment: ["HOME": profile.folder.path])
     // A frame that became a download keeps it from ending after it has printed the document.
     defer { browser.killAll() }
     var lines: [String] = []

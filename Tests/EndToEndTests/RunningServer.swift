@@ -11,7 +11,8 @@ final class RunningServer: Sendable {
   private let reservedPort: ReservedPort
 
   var port: Int { state.withLock { $0.port } }
-  var endpoint: URL { URL(string: "http://127.0.0.1:\(port)") ?? Package.root }
+  var endpoint: URL { URL(string: "\(scheme)://127.0.0.1:\(port)") ?? Package.root }
+  private var scheme: String { flags.contains("--tls-certificate") ? "https" : "http" }
   private var child: Child { state.withLock { $0.child } }
   /// The process, since its last start.
   var processIdentifier: Int32 { child.processIdentifier }
@@ -105,9 +106,10 @@ final class RunningServer: Sendable {
       environment: environment)
     var lines = child.lines.makeAsyncIterator()
     let line = await lines.next() ?? ""
-    let prefix = "richpush: listening on http://127.0.0.1:"
-    try #require(line.hasPrefix(prefix), "first line: '\(line)', log: \(child.errors)")
-    return (child, try #require(Int(line.dropFirst(prefix.count))))
+    let found = try #require(
+      line.wholeMatch(of: #/richpush: listening on https?://127\.0\.0\.1:(\d+)/#),
+      "first line: '\(line)', log: \(child.errors)")
+    return (child, try #require(Int(found.1)))
   }
 
   /// The API as a user; one of the demonstration's has the name as password.

@@ -5,7 +5,8 @@ Standard output: one JSON object per line, first {"port": …, "certificates": "
 https://127.0.0.1:PORT/push/…, with a certificate that the file of certificates vouches for.
 Standard input: one command per line:
   {"do": "reset"}                       ends Firefox and forgets what was seen
-  {"do": "open", "url": "…"}            starts Firefox with a new profile, on a page
+  {"do": "open", "url": "…"}            starts Firefox with a new profile, on a page; with "insecure": true it trusts every
+                                        certificate
   {"do": "go", "url": "…"}              leads the page of that Firefox elsewhere
   {"do": "evaluate", "script": "…"}     answers with {"value": …}, the JSON of what the script's promise gives, or
                                         with {"error": "…"}; the script runs in the page
@@ -47,7 +48,7 @@ class Browser:
         self.process, self.number = process, 0
 
     @classmethod
-    async def start(cls, folder, push_service):
+    async def start(cls, folder, push_service, is_insecure):
         profile = os.path.join(folder, "profile-" + secrets.token_hex(4))
         os.makedirs(profile)
         with open(os.path.join(profile, "user.js"), "w") as out:
@@ -67,7 +68,7 @@ class Browser:
         browser.drain = asyncio.create_task(process.stderr.read())
         browser.session = aiohttp.ClientSession()
         browser.socket = await browser.session.ws_connect(found[1].decode() + "/session")
-        await browser.call("session.new", capabilities={})
+        await browser.call("session.new", capabilities={"alwaysMatch": {"acceptInsecureCerts": True}} if is_insecure else {})
         contexts = await browser.call("browsingContext.getTree")
         browser.context = contexts["contexts"][0]["context"]
         return browser
@@ -155,7 +156,7 @@ class PushService:
 
     async def obey(self, command):
         if command["do"] == "open":
-            self.browser = await Browser.start(self.folder, f"ws://127.0.0.1:{self.socket_port}/")
+            self.browser = await Browser.start(self.folder, f"ws://127.0.0.1:{self.socket_port}/", command.get("insecure", False))
             await self.browser.go(command["url"])
         elif command["do"] == "go":
             await self.browser.go(command["url"])
