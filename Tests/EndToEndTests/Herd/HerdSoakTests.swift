@@ -44,24 +44,7 @@ import Waiting
     async throws
   {
     try await RunningServer.lend(flags: Self.flags) { server in
-      let targets = Self.distinct(try await Self.notifications("url", server))
-      let requests = Self.requests(targets, phones: Self.phones)
-      let phones = try await withThrowingTaskGroup { group in
-        for lane in 0..<16 {
-          group.addTask {
-            var phones: [(login: String, target: String)] = []
-            for number in stride(from: lane, to: requests.count, by: 16) {
-              let user = String(requests[number].login.prefix { $0 != ":" })
-              var phone = server.client(user)
-              phone.device = try await phone.register(handle: "\(0xABC0_0000 + number)", tags: [])
-              phones.append((try await phone.deviceToken(), requests[number].target))
-            }
-            return phones
-          }
-        }
-        return try await group.reduce(into: []) { $0 += $1 }
-      }
-      _ = try await Herd.ask(requests, of: server)  // the renditions are stored now
+      let phones = try await Self.phonesWithTokens(of: server)
       let rounds = try await repeatedly(until: { (rounds: [Herd.Round]) in
         rounds.allSatisfy { $0.sentAway == 0 }
       }) {
@@ -71,6 +54,37 @@ import Waiting
       let (first, warm) = (rounds[0], rounds[2])
       print("herd with tokens, after a restart: \(first), again: \(warm)")
       #expect(rounds.allSatisfy { $0.sentAway == 0 })
+    }
+  }
+
+  /// On a machine with two processors the phones have one of them: what counts is the server's processor time.
+  @Test func `a herd with a TLS handshake for each phone costs little more than the handshakes`()
+    async throws
+  {
+    let certificate = try await TemporaryCertificate(days: -1...365)
+    let program = try await TLSPhones()
+    try await RunningServer.lend(flags: Self.flags) { server in
+      let phones = try await Self.phonesWithTokens(of: server).map {
+        (path: $0.target, token: $0.login)
+      }
+      func cost(_ mode: String) async throws -> (cost: Duration, time: Duration) {
+        try await server.restart(by: SIGTERM, flags: Self.flags + certificate.flags)
+        let (before, start) = (
+          try ProcessFacts.processorTime(of: server.processIdentifier), ContinuousClock.now
+        )
+        _ = try await program.ask(phones, of: server, together: 19_000, mode: mode)
+        let after = try ProcessFacts.processorTime(of: server.processIdentifier)
+        return (after - before, .now - start)
+      }
+      let times = try await repeatedly(until: { (times: Double) in times < 1.3 }) {
+        let (handshakes, whole) = (try await cost("handshake"), try await cost("full"))
+        print(
+          "herd with TLS: \(phones.count) handshakes take \(handshakes.cost), with a fetch \(whole.cost), "
+            + "in \(whole.time)")
+        return whole.cost / handshakes.cost
+      }
+      // A debug build, as the short form has, takes its time for the rest.
+      #expect(!Soak.isLong || times < 1.3)
     }
   }
 
@@ -89,6 +103,31 @@ import Waiting
   }
 
   private static let flags = ["--demo", "--connections-per-address", "20000"]
+
+  /// A phone with a token for each request, whose renditions are stored already.
+  private static func phonesWithTokens(
+    of server: RunningServer
+  ) async throws -> [(login: String, target: String)] {
+    let targets = distinct(try await notifications("url", server))
+    let requests = requests(targets, phones: phones)
+    let phones = try await withThrowingTaskGroup { group in
+      for lane in 0..<16 {
+        group.addTask {
+          var phones: [(login: String, target: String)] = []
+          for number in stride(from: lane, to: requests.count, by: 16) {
+            let user = String(requests[number].login.prefix { $0 != ":" })
+            var phone = server.client(user)
+            phone.device = try await phone.register(handle: "\(0xABC0_0000 + number)", tags: [])
+            phones.append((try await phone.deviceToken(), requests[number].target))
+          }
+          return phones
+        }
+      }
+      return try await group.reduce(into: []) { $0 += $1 }
+    }
+    _ = try await Herd.ask(requests, of: server)
+    return phones
+  }
 
   private static let ladder = [
     64, 96, 128, 160, 240, 320, 400, 480, 512, 640, 750, 828, 1080, 1170, 1440, 1920, 2560,
