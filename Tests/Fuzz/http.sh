@@ -2,8 +2,9 @@
 # What clients send: request heads, chunked bodies, header fields with ranges and dates, query strings.
 source "$(dirname "$0")/run.bash"
 
+compile_c Sources/CLibraries/tls.c
 compile_module Primitives
-link_module HTTP "$(find Sources/HTTP -name '*.swift' | sort)" "$(pwd)/Sources/CLibraries/tls.c" -lssl -lcrypto
+link_module HTTP "$(find Sources/HTTP -name '*.swift' | sort)" -lssl -lcrypto
 
 seed head get 'GET /api/notifications/7?width=320 HTTP/1.1\r\nHost: a\r\nAuthorization: Basic YTph\r\n\r\n'
 seed head post 'POST http://a/ HTTP/1.0\r\nhost:a\r\nConnection: keep-alive\r\nContent-Length: 5\r\n\r\nhello'

@@ -59,7 +59,7 @@ import Waiting
   {
     let (first, second, other) = try await (
       TemporaryCertificate(days: -1...365), TemporaryCertificate(days: -1...365),
-      TemporaryCertificate(days: -1...365, isRSA: true)
+      TemporaryCertificate(days: -1...365, key: "rsa")
     )
     try copy(first, to: "ecdsa")
     try copy(other, to: "rsa")
@@ -97,8 +97,8 @@ import Waiting
     async throws
   {
     let (one, other) = try await (
-      TemporaryCertificate(days: -1...365, isRSA: true),
-      TemporaryCertificate(days: -1...365, isRSA: true)
+      TemporaryCertificate(days: -1...365, key: "rsa"),
+      TemporaryCertificate(days: -1...365, key: "rsa")
     )
     let (server, _) = try await start([(one.path, one.key)])
     #expect(server.errors.contains("has an RSA key"), "\(server.errors)")
@@ -240,7 +240,7 @@ import Waiting
       #expect(result.exitCode == 0, "\(result.errors)")
     }
     try await renew(TemporaryCertificate(days: -80...5), "push.example")
-    let other = try await TemporaryCertificate(days: -1...365, isRSA: true)
+    let other = try await TemporaryCertificate(days: -1...365, key: "rsa")
     try await renew(other, "push.example-rsa")
     for name in ["assets", "plugins", "var"] {
       try scratch.makeFolder(name)
