@@ -104,7 +104,9 @@ static int choose_ticket_key(SSL *ssl, unsigned char name[16], unsigned char *iv
                EVP_CipherInit_ex2(cipher, shared.ticket_cipher, key + 16, iv, encrypts, NULL) == 1 &&
                EVP_MAC_CTX_set_params(mac, parameters) == 1;
   OPENSSL_cleanse(key, sizeof key);
-  return !works ? -1 : index > 0 ? 2 : 1;
+  if (!works) return -1;
+  /* Clients use a ticket of TLS 1.3 once (RFC 8446, appendix C.4). */
+  return index > 0 || SSL_version(ssl) == TLS1_3_VERSION ? 2 : 1;
 }
 
 /* http/1.1 for clients that offer protocols (RFC 7301). */

@@ -36,7 +36,7 @@ package final class TLSTicketKeys: @unchecked Sendable {  // the C code has a lo
 }
 
 /// The certificates that a server has, each with its private key, and how it speaks TLS.
-package final class TLSIdentity: @unchecked Sendable {  // OpenSSL only reads the context once it is made
+package final class TLSIdentity: @unchecked Sendable {  // OpenSSL only reads a complete context
   fileprivate let context: OpaquePointer
   private let tickets: TLSTicketKeys
   /// What clients look at, for each pair.
@@ -133,6 +133,7 @@ final class TLSSession {
   /// - Parameters:
   ///   - hasMore: Whether another record follows, for which this one may wait.
   ///   - fill: Writes as much as fits into the buffer, and returns how much; nil makes the session fail.
+  /// - Returns: How much was sent; blocked if the socket is full.
   func send(
     hasMore: Bool = false, _ fill: (UnsafeMutableRawBufferPointer) -> Int?
   ) -> Transport.Progress {

@@ -2,7 +2,9 @@ import COpenSSL
 
 /// What clients look at in the certificates of a server: how long they are valid, for which host, and for what.
 package struct TLSCertificate: Sendable {
-  /// A kind of key. A handshake with an ECDSA key costs the server about half of one with an RSA key.
+  /// A kind of key.
+  ///
+  /// A handshake with an ECDSA key costs the server about half of one with an RSA key.
   package enum KeyKind: Sendable {
     case ecdsa
     case rsa

@@ -254,7 +254,7 @@ import Waiting
       through: Self.isRoot
         ? ["/usr/bin/setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
           + ["--pdeathsig", "KILL"] : [])
-    #expect(server.errors.contains("in 5 days"), "\(server.errors)")
+    try await eventually("the log warns") { server.errors.contains("in 5 days") }
     // The console and `richpush health` show what comes after ok.
     let ready = try await Child.run("/usr/bin/curl", ["-sk", address + "/readyz"])
     #expect(ready.output.first == "ok" && ready.output.count == 2, "\(ready)")

@@ -62,7 +62,9 @@ import Waiting
           }
         }
         let rotated = try await Child.run(
-          "richpush", ["key", "rotate", "--tls", "--database", database.url])
+          "richpush",
+          ["key", "rotate", "--tls", "--database", database.url]
+            + ["--data", first.scratch.folder.path + "/var"])
         #expect(rotated.exitCode == 0, "\(rotated.errors)")
         for server in [first, second] {
           try await eventually("no session of before is resumed") {

@@ -29,6 +29,9 @@ final class TemporaryCertificate: Sendable {
         .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), False)
         .add_extension(x509.ExtendedKeyUsage(
             [getattr(x509.oid.ExtendedKeyUsageOID, purpose)]), False)
+        # OpenSSL tells two of the same name apart by them.
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), False)
+        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(key.public_key()), False)
         .sign(key, hashes.SHA256()))
     with open(folder + "/certificate.pem", "wb") as file:
         file.write(made.public_bytes(serialization.Encoding.PEM))
