@@ -117,8 +117,8 @@ void copenssl_hash_finish(struct copenssl_hash *hash, unsigned char digest[32]) 
 
 void copenssl_hash_free(struct copenssl_hash *hash) { EVP_MD_CTX_free((EVP_MD_CTX *)hash); }
 
-/* HMAC (RFC 2104) and HKDF (RFC 5869). OpenSSL's own, EVP_MAC and EVP_KDF, take four times as long for a short text: a
-   GET with a signed link would take a sixth longer. */
+/* HMAC (RFC 2104) and HKDF (RFC 5869). OpenSSL's own, EVP_MAC and EVP_KDF, take four times as long for a short text,
+   1.3 us for a signed link. */
 
 void copenssl_hmac_sha256(const void *key, size_t key_size, const void *bytes, size_t count,
                           unsigned char code[32]) {

@@ -32,7 +32,7 @@ final class EventLoop {
   private static let longestTick = 100
   /// The most events handled per turn.
   private static let batchSize = 256
-  /// The most connections accepted per turn.
+  /// The most connections accepted per turn: open ones wait for them.
   private static let acceptedPerTurn = 64
   /// How long handshakes may go on in a turn, in nanoseconds: other connections wait for them.
   private static let handshakeTime = 2_000_000
@@ -124,9 +124,9 @@ final class EventLoop {
 
   // MARK: - Accepting and removing
 
-  private func accept() {
+  private func accept(atMost limit: Int = EventLoop.acceptedPerTurn) {
     guard let listener = listener?.number else { return }
-    for _ in 0..<Self.acceptedPerTurn {
+    for _ in 0..<limit {
       var (descriptor, address) = acceptOne(listener)
       var isSpare = false
       if descriptor < 0, [EMFILE, ENFILE].contains(errno) {
@@ -220,7 +220,7 @@ final class EventLoop {
     case .stopAccepting(let group):
       // The backlog's connections would be reset: accept them now, and answer while draining. If the
       // service manager keeps the socket, the next process accepts them.
-      if !context.isListenerKept { accept() }
+      if !context.isListenerKept { accept(atMost: .max) }
       (listener, pausedUntil) = (nil, nil)
       group.leave()
     case .drain: forEachConnection { $0.drain() }
