@@ -29,7 +29,7 @@ import Testing
       try await server.expectHealthy()
       let files = try ProcessFacts.mappedFiles(of: server.processIdentifier)
       #expect(files.contains { $0.hasPrefix("libsqlite3.so") })
-      #expect(!files.contains { $0.hasPrefix("libpq.so") || $0.hasPrefix("libssl.so") })
+      #expect(!files.contains { $0.hasPrefix("libpq.so") })
     }
   }
 }
