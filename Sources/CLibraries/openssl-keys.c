@@ -38,7 +38,7 @@ static EVP_PKEY *read_key(const char *pem, size_t size, const char **complaint) 
   return key;
 }
 
-/* Signs by the algorithm of the key, with SHA-256; `size` is the room for the signature, and then its length. */
+/* Signs by the algorithm of the key, with SHA-256; `size` is how long a signature fits, and then how long it is. */
 static const char *sign(EVP_PKEY *key, const void *bytes, size_t count, unsigned char *signature,
                         size_t *size) {
   EVP_MD_CTX *context = EVP_MD_CTX_new();

@@ -117,15 +117,6 @@ extension OriginConfiguration {
   /// The certificates and keys in open files; nil if none are configured.
   func identity(of opened: OpenCertificates, tickets: TLSTicketKeys) throws -> TLSIdentity? {
     if certificates.isEmpty { return nil }
-    let identity = try TLSIdentity(try opened.pairs(), tickets: tickets)
-    var known: [TLSCertificate.KeyKind: String] = [:]
-    for (certificate, files) in zip(identity.certificates, certificates) {
-      if let other = known.updateValue(files.certificate, forKey: certificate.keyKind) {
-        throw OperatorError(
-          "the TLS certificates \(other) and \(files.certificate) have the same kind of key, of which clients "
-            + "would get only one: use one with an ECDSA key and one with an RSA key")
-      }
-    }
-    return identity
+    return try TLSIdentity(try opened.pairs(), tickets: tickets)
   }
 }

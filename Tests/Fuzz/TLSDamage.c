@@ -22,7 +22,7 @@
 
 size_t __sanitizer_get_current_allocated_bytes(void);
 
-enum { ROOM = 1 << 18, MOST_MEMORY = 1 << 20, ENDLESS = 1 << 23 };
+enum { CAPACITY = 1 << 18, MOST_MEMORY = 1 << 20, ENDLESS = 1 << 23 };
 
 enum damage {
   NONE, OTHER_BYTES, CUT_OFF, SILENT, SMALL_RECORDS, OTHER_LENGTH, ENDLESS_MESSAGE, ENDLESS_GARBAGE, ENDLESS_ALERTS, LATER_BYTES,
@@ -99,7 +99,7 @@ static void deliver(struct pair *pair, const unsigned char *bytes, size_t size) 
     turn(pair);
     look_at_memory();
     /* What it has to say must not fill the socket. */
-    static char waste[ROOM];
+    static char waste[CAPACITY];
     if (!pair->client)
       while (recv(pair->theirs, waste, sizeof waste, MSG_DONTWAIT) > 0) continue;
   }
@@ -107,13 +107,13 @@ static void deliver(struct pair *pair, const unsigned char *bytes, size_t size) 
 
 /* What the client has to send now. */
 static size_t flight(struct pair *pair, unsigned char *bytes) {
-  int size = BIO_read(SSL_get_wbio(pair->client), bytes, ROOM);
+  int size = BIO_read(SSL_get_wbio(pair->client), bytes, CAPACITY);
   return size > 0 ? (size_t)size : 0;
 }
 
 /* What the server has answered. */
 static void hear(struct pair *pair) {
-  unsigned char bytes[ROOM / 4];
+  unsigned char bytes[CAPACITY / 4];
   for (ssize_t size; (size = recv(pair->theirs, bytes, sizeof bytes, MSG_DONTWAIT)) > 0;)
     BIO_write(SSL_get_rbio(pair->client), bytes, (int)size);
 }
@@ -130,10 +130,10 @@ static size_t with_other_bytes(unsigned char *bytes, size_t size) {
 
 /* One record for each few bytes of the message in the first record. */
 static size_t in_small_records(unsigned char *bytes, size_t size) {
-  static unsigned char small[ROOM];
+  static unsigned char small[CAPACITY];
   size_t made = 0, step = 1 + chance(40);
   if (size < 6) return size;
-  for (size_t i = 5; i < size && made + step + 5 < ROOM; i += step) {
+  for (size_t i = 5; i < size && made + step + 5 < CAPACITY; i += step) {
     size_t part = size - i < step ? size - i : step;
     memcpy(small + made, (unsigned char[]){bytes[0], bytes[1], bytes[2], 0, (unsigned char)part}, 5);
     memcpy(small + made + 5, bytes + i, part);
@@ -156,7 +156,7 @@ static void pour(struct pair *pair, unsigned char kind, int is_random, size_t si
 }
 
 static void shake(struct pair *pair) {
-  static unsigned char bytes[ROOM];
+  static unsigned char bytes[CAPACITY];
   for (int turns = 0; turns < 10 && !pair->is_over; turns++) {
     int result = SSL_do_handshake(pair->client);
     size_t size = flight(pair, bytes);
@@ -167,7 +167,7 @@ static void shake(struct pair *pair) {
 }
 
 static void try_case(long number, enum damage damage) {
-  static unsigned char bytes[ROOM];
+  static unsigned char bytes[CAPACITY];
   struct pair pair = {0};
   int ends[2], version = (int)chance(2);
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) fail("no sockets", number);

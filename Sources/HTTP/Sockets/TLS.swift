@@ -59,7 +59,9 @@ package final class TLSIdentity: @unchecked Sendable {  // OpenSSL only reads a 
       if let reason = Self.add(pair, to: context) { throw .badCertificate(reason) }
     }
     guard Set(certificates.map(\.keyKind)).count == pairs.count else {
-      throw .badCertificate("two certificates have the same kind of key")
+      throw .badCertificate(
+        "two certificates have the same kind of key, of which clients would get only one: use one "
+          + "with an ECDSA key and one with an RSA key")
     }
   }
 

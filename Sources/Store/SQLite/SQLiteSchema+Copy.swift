@@ -23,7 +23,7 @@ extension SQLiteSchema {
 }
 
 extension SQLiteConnection {
-  /// Removes the keys of session tickets from a copy of a database, which may be of a version that had none: whoever has
+  /// Removes the keys of session tickets from a copy of a database, which may be of a version that had none: who has
   /// one can decrypt the sessions that were begun while it was in use.
   static func forgetTicketKeys(at copy: String) throws {
     let connection = try SQLiteConnection.open(copy, for: .copying)

@@ -133,7 +133,7 @@ static int take(struct phone *phone, const char *piece, int size) {
     return phone->left >= 0;
   }
   if (!phone->filled) waits[phone->request] = now() - phone->start;
-  int room = HEAD - 1 - phone->filled, part = size < room ? size : room;
+  int space = HEAD - 1 - phone->filled, part = size < space ? size : space;
   memcpy(phone->head + phone->filled, piece, (size_t)part);
   phone->head[phone->filled += part] = 0;
   char *end = strstr(phone->head, "\r\n\r\n"), *length = end ? strcasestr(phone->head, "\r\nContent-Length:") : NULL;
