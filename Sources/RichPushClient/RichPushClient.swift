@@ -73,6 +73,10 @@ public struct RichPushClient: Sendable {
   /// signing in.
   ///
   /// - Throws: An error if the server is not ready.
+  ///
+  /// ```swift
+  /// for warning in try await client.warnings() { print(warning) }
+  /// ```
   public func warnings() async throws -> [String] {
     var request = try request("GET", ["readyz"])
     request.timeout = 5

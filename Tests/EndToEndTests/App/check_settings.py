@@ -29,10 +29,10 @@ def check_the_name_subjects_and_quiet_hours_are_kept_by_the_server(bench):
     phone.page.get_by_role("switch", name="Offers").uncheck()
     until(lambda: {"news", f"username:{phone.user}"} == set(own(phone)["tags"]))
     phone.page.get_by_role("switch", name="No notifications at night").check()
-    until(lambda: own(phone)["quietHours"] == {"from": "22:00", "until": "07:00"})
+    until(lambda: own(phone).get("quietHours") == {"from": "22:00", "until": "07:00"})
     phone.page.get_by_label("Until").fill("08:30")
     phone.page.keyboard.press("Tab")
-    until(lambda: own(phone)["quietHours"] == {"from": "22:00", "until": "08:30"})
+    until(lambda: own(phone).get("quietHours") == {"from": "22:00", "until": "08:30"})
     # It is there when one comes again.
     phone.page.reload()
     expect(phone.page.get_by_label("Name", exact=True)).to_have_value("Anna’s phone")
