@@ -1,4 +1,5 @@
 #include "copenssl.h"
+#include "openssl-keys.h"
 #include <limits.h>
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
@@ -26,14 +27,13 @@ static int no_passphrase(char *buffer, int size, int is_writing, void *is_asked)
   return -1;
 }
 
-/* A private key in PEM; or NULL and why. */
-static EVP_PKEY *read_key(const char *pem, size_t size, const char **complaint) {
+EVP_PKEY *openssl_read_key(const char *pem, size_t size, const char **complaint) {
   _Bool is_encrypted = 0;
   BIO *text = size <= INT_MAX ? BIO_new_mem_buf(pem, (int)size) : NULL;
   EVP_PKEY *key = text ? PEM_read_bio_PrivateKey(text, NULL, no_passphrase, &is_encrypted) : NULL;
   BIO_free(text);
   if (!key)
-    *complaint = is_encrypted ? "it is encrypted with a passphrase" : "it is not a private key in PEM";
+    *complaint = is_encrypted ? "the key is encrypted with a passphrase" : "the key is not a private key in PEM";
   ERR_clear_error();
   return key;
 }
@@ -70,7 +70,7 @@ static const char *sign_es256(EVP_PKEY *key, const void *bytes, size_t count,
 const char *copenssl_es256_sign(const char *pem, size_t pem_size, const void *bytes, size_t count,
                                 unsigned char signature[64]) {
   const char *complaint = NULL;
-  EVP_PKEY *key = read_key(pem, pem_size, &complaint);
+  EVP_PKEY *key = openssl_read_key(pem, pem_size, &complaint);
   if (key) complaint = sign_es256(key, bytes, count, signature);
   EVP_PKEY_free(key);
   return complaint;
@@ -103,7 +103,7 @@ const char *copenssl_es256_sign_raw(const unsigned char key[32], const unsigned 
 const char *copenssl_rs256_sign(const char *pem, size_t pem_size, const void *bytes, size_t count,
                                 unsigned char signature[COPENSSL_LONGEST_RSA], size_t *size) {
   const char *complaint = NULL;
-  EVP_PKEY *key = read_key(pem, pem_size, &complaint);
+  EVP_PKEY *key = openssl_read_key(pem, pem_size, &complaint);
   if (!key) return complaint;
   int bits = EVP_PKEY_is_a(key, "RSA") ? EVP_PKEY_get_bits(key) : 0;
   *size = COPENSSL_LONGEST_RSA;

@@ -1,4 +1,5 @@
 #include "ctls.h"
+#include "openssl-keys.h"
 
 #include <errno.h>
 #include <openssl/core_names.h>
@@ -151,7 +152,7 @@ struct ctls_context *ctls_context_new(struct ctls_tickets *tickets) {
 
 void ctls_context_free(struct ctls_context *context) { SSL_CTX_free((SSL_CTX *)context); }
 
-/* A key that has a password cannot be read; OpenSSL would ask for it at the terminal. */
+/* OpenSSL would ask for a password at the terminal. */
 static int no_password(char *buffer, int size, int writes, void *data) {
   (void)buffer, (void)size, (void)writes, (void)data;
   return -1;
@@ -190,21 +191,17 @@ const char *ctls_context_add(struct ctls_context *handle, const char *chain_text
   ERR_clear_error();
   STACK_OF(X509) *chain = read_chain(chain_text, chain_size);
   if (!chain) return "the file of the certificate has none in PEM";
-  BIO *file = BIO_new_mem_buf(key_text, key_size <= INT32_MAX ? (int)key_size : 0);
-  EVP_PKEY *key = file ? PEM_read_bio_PrivateKey(file, NULL, no_password, NULL) : NULL;
   X509 *certificate = sk_X509_shift(chain);
   const char *complaint = NULL;
-  if (!key)
-    complaint = "the file of the key has none in PEM without a password";
-  else if (X509_check_private_key(certificate, key) != 1)
+  EVP_PKEY *key = openssl_read_key(key_text, key_size, &complaint);
+  if (key && X509_check_private_key(certificate, key) != 1)
     complaint = "the key is not the certificate's";
-  else if (SSL_CTX_use_certificate(context, certificate) != 1 || SSL_CTX_use_PrivateKey(context, key) != 1 ||
-           SSL_CTX_set1_chain(context, chain) != 1)
+  else if (key && (SSL_CTX_use_certificate(context, certificate) != 1 || SSL_CTX_use_PrivateKey(context, key) != 1 ||
+                   SSL_CTX_set1_chain(context, chain) != 1))
     complaint = reason("OpenSSL does not take them");
   ERR_clear_error();
   X509_free(certificate);
   EVP_PKEY_free(key);
-  BIO_free(file);
   sk_X509_pop_free(chain, X509_free);
   return complaint;
 }

@@ -12,26 +12,6 @@ package struct CertificateFiles: Sendable, Equatable {
   package let key: String
 }
 
-/// How files of certificates are opened while the server runs.
-struct CertificateReader: Sendable {
-  let files: [CertificateFiles]
-  /// Opens what only root can read, for a server that changed to another user; nil for any other.
-  let launcher: PluginLauncher?
-
-  /// Opens all files, which may wait for a disk.
-  func open() async -> OpenCertificates {
-    var opened: [OpenCertificates.Entry] = []
-    for path in files.flatMap({ [$0.certificate, $0.key] }) {
-      var entry = OpenCertificates.Entry(path)
-      if entry.failure?.rawValue == EACCES, let launcher {
-        entry.file = await launcher.open(rootFile: opened.count)
-      }
-      opened.append(entry)
-    }
-    return OpenCertificates(entries: opened)
-  }
-}
-
 /// The files of certificates, opened at one time.
 struct OpenCertificates {
   /// A path with what was opened there.
@@ -50,7 +30,19 @@ struct OpenCertificates {
   }
 
   /// The certificate and the key of each pair, in turn.
-  let entries: [Entry]
+  private(set) var entries: [Entry]
+
+  /// Opens all files, which may wait for a disk.
+  init(_ files: [CertificateFiles]) {
+    entries = files.flatMap { [$0.certificate, $0.key] }.map(Entry.init)
+  }
+
+  /// Opens what only root can read, for a server that changed to another user.
+  mutating func open(asRootBy launcher: PluginLauncher) async {
+    for index in entries.indices where entries[index].failure?.rawValue == EACCES {
+      entries[index].file = await launcher.open(rootFile: index)
+    }
+  }
 
   /// More than any chain of certificates has.
   private static let largest = 1 << 20
@@ -106,12 +98,6 @@ extension OriginConfiguration {
           + "order: there are \(certificates.count) and \(keys.count)")
     }
     self.certificates = zip(certificates, keys).map { CertificateFiles(certificate: $0, key: $1) }
-  }
-
-  /// The files of all certificates, opened now.
-  func openCertificates() -> OpenCertificates {
-    OpenCertificates(
-      entries: certificates.flatMap { [$0.certificate, $0.key] }.map(OpenCertificates.Entry.init))
   }
 
   /// The certificates and keys in open files; nil if none are configured.

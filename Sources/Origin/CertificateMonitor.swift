@@ -62,7 +62,7 @@ extension OriginConfiguration {
   ///
   /// - Throws: An error that says why the server could not start with them.
   package func checkCertificates(at now: Date = Date()) throws -> [CertificateProblem] {
-    let identity = try identity(of: openCertificates(), tickets: TLSTicketKeys())
+    let identity = try identity(of: OpenCertificates(certificates), tickets: TLSTicketKeys())
     return problems(of: identity?.certificates ?? [], at: now)
   }
 

@@ -21,7 +21,8 @@ final class CertificateRenewal: Sendable {
   static let interval = Duration.seconds(1)
 
   private let configuration: OriginConfiguration
-  private let reader: CertificateReader
+  /// Opens what only root can read, for a server that changed to another user; nil for any other.
+  private let launcher: PluginLauncher?
   private let tickets: TLSTicketKeys
   private let monitor: CertificateMonitor
   private let server: Server
@@ -33,8 +34,7 @@ final class CertificateRenewal: Sendable {
     _ configuration: OriginConfiguration, since facts: [FileFacts?], _ launcher: PluginLauncher,
     _ tickets: TLSTicketKeys, _ monitor: CertificateMonitor, _ server: Server, log: Log
   ) {
-    reader = CertificateReader(
-      files: configuration.certificates, launcher: configuration.user == nil ? nil : launcher)
+    self.launcher = configuration.user == nil ? nil : launcher
     (self.configuration, self.tickets, self.monitor) = (configuration, tickets, monitor)
     (self.server, self.log) = (server, log)
     state = Mutex(State(facts: facts))
@@ -42,7 +42,7 @@ final class CertificateRenewal: Sendable {
 
   /// Uses the files if they have changed; those in use stay while one is missing or broken, which is logged once.
   func look() async {
-    let opened = await reader.open()
+    let opened = await open()
     let mayHaveChanged = state.withLock { $0.failure != nil || $0.facts != opened.facts }
     guard mayHaveChanged else { return }
     do {
@@ -67,7 +67,13 @@ final class CertificateRenewal: Sendable {
   ///
   /// - Throws: `OperatorError` if they cannot be used; those in use stay.
   func reload() async throws(OperatorError) {
-    do { try use(await reader.open()) } catch { throw OperatorError(Self.sentence(error)) }
+    do { try use(await open()) } catch { throw OperatorError(Self.sentence(error)) }
+  }
+
+  private func open() async -> OpenCertificates {
+    var opened = OpenCertificates(configuration.certificates)
+    if let launcher { await opened.open(asRootBy: launcher) }
+    return opened
   }
 
   private func use(_ opened: OpenCertificates) throws {

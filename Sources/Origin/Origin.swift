@@ -31,7 +31,7 @@ package final class Origin: Sendable {
   package init(
     _ configuration: OriginConfiguration, clock: any SteadyClock = ContinuousClock(), log: Log
   ) async throws {
-    let files = configuration.openCertificates()
+    let files = OpenCertificates(configuration.certificates)
     // Before the files are read: what changes meanwhile is noticed later.
     let (facts, ticketKeys) = (files.facts, TLSTicketKeys())
     let serverConfiguration = configuration.server(

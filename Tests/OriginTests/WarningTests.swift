@@ -89,6 +89,8 @@ import Testing
       { $0.proxies = ["10.0.0.5/24"] },
       { $0.origins = ["app.example"] }, { $0.origins = ["https://app.example/path"] },
       { $0.network = ["../url"] },
+      { ($0.assets, $0.data) = ("/srv/drop", "/srv/drop/data") },
+      { ($0.assets, $0.data) = ("shared", "./shared/../shared") },
     ]
     for change in wrong {
       var configuration = try OriginConfiguration()
@@ -107,6 +109,7 @@ import Testing
     (configuration.origins, configuration.proxies) = (
       ["*", "https://app.example"], ["10.0.0.2", "172.16.0.0/12", "fd00::/8"]
     )
+    (configuration.assets, configuration.data) = ("/srv/drop", "/srv/dropped")
     #expect(throws: Never.self) { try configuration.check() }
   }
 }

@@ -72,9 +72,9 @@ import Testing
       #expect(refusal(rs256, pem).contains("it is not an RSA key of 2048 to 8192 bits"))
     }
     for sign in [es256, rs256] {
-      #expect(refusal(sign, sealed).contains("it is encrypted with a passphrase"))
+      #expect(refusal(sign, sealed).contains("the key is encrypted with a passphrase"))
       for pem in ["", "no key", other.replacing("MI", with: "!!")] {
-        #expect(refusal(sign, pem).contains("it is not a private key in PEM"))
+        #expect(refusal(sign, pem).contains("the key is not a private key in PEM"))
       }
     }
   }

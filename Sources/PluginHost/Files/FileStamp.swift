@@ -68,7 +68,7 @@ extension String {
   }
 
   /// The path without symbolic links (realpath(3)), also of a file that is yet to be made.
-  var realPath: String {
+  package var realPath: String {
     if let path = realpath(self, nil) {
       defer { free(path) }
       return String(cString: path)
@@ -78,7 +78,7 @@ extension String {
   }
 
   /// Whether the path, without symbolic links, is this folder or lies in it.
-  func isInside(_ folder: String) -> Bool { self == folder || hasPrefix(folder + "/") }
+  package func isInside(_ folder: String) -> Bool { self == folder || hasPrefix(folder + "/") }
 }
 
 /// SHA-256 hashes in hexadecimal.
