@@ -131,7 +131,7 @@ struct ctls_context *ctls_context_new(struct ctls_tickets *tickets) {
                                    SSL_OP_PRIORITIZE_CHACHA | SSL_OP_IGNORE_UNEXPECTED_EOF);
   /* Without AUTO_RETRY, a call ends after a record without content, of which a peer could send one after the other. */
   SSL_CTX_clear_mode(context, SSL_MODE_AUTO_RETRY);
-  SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_NO_AUTO_CHAIN);
+  SSL_CTX_set_mode(context, SSL_MODE_NO_AUTO_CHAIN);
   SSL_CTX_set_read_ahead(context, 1);
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_timeout(context, SESSION_TIME);
@@ -213,8 +213,9 @@ struct ctls_session {
   int socket;
   /* Whether records wait for ctls_session_flush(): those of a flight, and the ticket that goes with the first response. */
   bool is_corked;
-  /* Whether the socket had nothing when it was read last, and how often it had something without content. */
-  bool is_drained;
+  /* Whether the socket had nothing when it was read last, or has none left, as it did not fill the buffer; and how often
+     it had something without content. */
+  bool is_drained, has_none_left;
   int quiet;
   /* What the socket has not taken: `held` bytes from `start`. */
   unsigned char *memory;
@@ -261,7 +262,7 @@ void ctls_session_free(struct ctls_session *session) {
 static bool hold(struct ctls_session *session, const char *bytes, size_t count) {
   if (session->held + count > MOST_HELD) return false;
   if (session->start + session->held + count > session->capacity) {
-    size_t capacity = session->held + count < RECORD / 4 ? RECORD / 4 : session->held + count + RECORD / 4;
+    size_t capacity = session->held + count < RECORD / 4 ? RECORD / 4 : MOST_HELD;
     unsigned char *memory = malloc(capacity);
     if (!memory) return false;
     if (session->held > 0) memcpy(memory, session->memory + session->start, session->held);
@@ -300,6 +301,7 @@ static int read_socket(BIO *bio, char *bytes, int count) {
   do read = recv(session->socket, bytes, (size_t)count, 0);
   while (read < 0 && errno == EINTR);
   session->is_drained = read < 0 && errno == EAGAIN;
+  session->has_none_left = read > 0 && read < count;
   if (session->is_drained) BIO_set_retry_read(bio);
   if (read == 0) BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
   return (int)read;
@@ -329,7 +331,11 @@ int ctls_session_handshake(struct ctls_session *session) {
   ERR_clear_error();
   int result = SSL_do_handshake(session->ssl);
   /* What is held now, such as a ticket, goes with the first response, or when the peer waits for it. */
-  if (result == 1) return 0;
+  if (result == 1) {
+    /* From now on it may wait for long, and then without buffers. */
+    SSL_set_mode(session->ssl, SSL_MODE_RELEASE_BUFFERS);
+    return 0;
+  }
   bool is_waiting = SSL_get_error(session->ssl, result) == SSL_ERROR_WANT_READ;
   /* Also an alert. */
   int flushed = ctls_session_flush(session);
@@ -358,6 +364,10 @@ ssize_t ctls_session_receive(struct ctls_session *session, void *bytes, size_t c
     }
   }
   return CTLS_FAILED;
+}
+
+bool ctls_session_is_empty(struct ctls_session *session) {
+  return session->has_none_left && !SSL_has_pending(session->ssl);
 }
 
 ssize_t ctls_session_send(struct ctls_session *session, const void *bytes, size_t count, bool has_more) {

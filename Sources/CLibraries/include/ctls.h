@@ -46,6 +46,9 @@ int ctls_session_handshake(struct ctls_session *session);
 /* Receives up to `count` bytes of content; 0 if the peer sends no more. */
 ssize_t ctls_session_receive(struct ctls_session *session, void *bytes, size_t count);
 
+/* Whether nothing that was sent waits to be received, unless its end came with it. */
+bool ctls_session_is_empty(struct ctls_session *session);
+
 /* Sends a record of at most 16,384 bytes: `count`. If it blocks, the record is kept, and ctls_session_flush() sends it.
    With `has_more` it may wait for the next one, so that one system call sends both. */
 ssize_t ctls_session_send(struct ctls_session *session, const void *bytes, size_t count, bool has_more);

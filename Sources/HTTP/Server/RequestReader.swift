@@ -54,8 +54,9 @@ struct RequestReader {
         return .blocked
       case .done(let received):
         // Memory that was not filled means that the socket is empty: this saves a call of recv(2) per request. Not
-        // if an end follows, or if TLS may have records of its own.
-        if received < free.count, !hasPeerFinished, transport.tls == nil { isReadable = false }
+        // if an end follows.
+        let isEmpty = transport.tls?.isEmpty ?? (received < free.count)
+        if isEmpty, !hasPeerFinished { isReadable = false }
         count += received
       }
     }

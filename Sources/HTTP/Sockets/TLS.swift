@@ -128,6 +128,9 @@ final class TLSSession {
     progress { ctls_session_receive($0, buffer.baseAddress, buffer.count) }
   }
 
+  /// Whether nothing that was sent waits to be received, unless its end came with it.
+  var isEmpty: Bool { session.map { ctls_session_is_empty($0) } ?? false }
+
   /// Sends one record, the beginning of what is to be sent.
   ///
   /// If it blocks, the same bytes must be sent again: what is left of the record is sent then.
