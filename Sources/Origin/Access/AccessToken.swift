@@ -53,8 +53,9 @@ extension AccessTokenScope {
   /// - Throws: everything that is wrong with the token.
   fileprivate init(_ new: NewAccessToken, at now: Date) throws(ServiceError) {
     var faults: [ServiceError.Fault] = []
-    if !UserName.isValid(new.name) || Int(new.name) != nil {
-      let reason = "name must have from 1 to 64 letters, digits and “-_.@”, and be no number."
+    // The command line takes a name or an ID.
+    if !UserName.isValid(new.name) || new.name.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+      let reason = "name must have from 1 to 64 letters, digits and “-_.@”, not only digits."
       faults.append(.init("name", .rejected, reason))
     }
     if let rate = new.rate, !Self.rates.contains(rate) {
