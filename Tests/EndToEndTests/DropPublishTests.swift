@@ -230,7 +230,7 @@ import Waiting
     let result = try await Child.run(
       "richpush",
       ["serve", "--listen", "127.0.0.1:0", "--publish-as", "nobody"]
-        + ["--data", scratch.folder.path + "/var", "--assets", scratch.folder.path])
+        + ["--data", scratch.folder.path + "/var", "--assets", scratch.folder.path + "/assets"])
     #expect(result.exitCode == 1 && result.errors.contains("user add nobody"))
   }
 }

@@ -13,7 +13,7 @@ import Waiting
     let server = try Child(
       "richpush",
       ["serve", "--demo", "--listen", "127.0.0.1:0", "--data", folder.folder.path + "/var"]
-        + ["--assets", folder.folder.path, "--plugins", folder.folder.path]
+        + ["--assets", folder.folder.path + "/assets", "--plugins", folder.folder.path]
         + ["--tls-certificate", certificate.path, "--tls-key", certificate.key])
     var lines = server.lines.makeAsyncIterator()
     let line = await lines.next() ?? ""
@@ -65,7 +65,7 @@ import Waiting
     let server = try Child(
       "richpush",
       ["serve", "--demo", "--listen", "127.0.0.1:0", "--data", folder + "/var"]
-        + ["--assets", folder, "--plugins", folder]
+        + ["--assets", folder + "/assets", "--plugins", folder]
         + ["--tls-certificate", folder + "/cert.pem", "--tls-key", folder + "/key.pem"])
     var lines = server.lines.makeAsyncIterator()
     let line = await lines.next() ?? ""

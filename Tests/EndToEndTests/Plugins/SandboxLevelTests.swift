@@ -63,7 +63,7 @@ import Testing
       ["--dev-bind", "/", "/", "--ro-bind", "/dev/null", "/usr/bin/bwrap", "--"]
         + [try Package.program("richpush").path, "serve", "--demo", "--sandbox", "strict"]
         + ["--listen", "127.0.0.1:0", "--data", scratch.folder.path + "/var"]
-        + ["--plugins", scratch.folder.path, "--assets", scratch.folder.path])
+        + ["--plugins", scratch.folder.path, "--assets", scratch.folder.path + "/assets"])
     #expect(result.exitCode == 1)
     #expect(result.output.isEmpty)
     #expect(result.errors.contains("--sandbox strict: bubblewrap does not work here"), "\(result)")
