@@ -72,8 +72,9 @@ import Waiting
         let (before, start) = (
           try ProcessFacts.processorTime(of: server.processIdentifier), ContinuousClock.now
         )
-        // As many as one processor can play, also a busy one, in the time that a handshake may take.
-        _ = try await program.ask(phones, of: server, together: 1_000, mode: mode)
+        // As many as one processor, which may be busy, can play in the time that a handshake may take.
+        let together = Soak.amount(short: 64, long: 1000)
+        _ = try await program.ask(phones, of: server, together: together, mode: mode)
         let after = try ProcessFacts.processorTime(of: server.processIdentifier)
         return (after - before, .now - start)
       }
