@@ -23,14 +23,13 @@ struct SentRoutes: Sendable {
       try Access.admin.check(caller)
     }
     let (isOfAll, search) = (query["sender"] != nil, try SearchWords(query["search"] ?? ""))
-    let isAll = search.isEmpty && caller.scope?.to == nil
-    let page = PageSearch(before: before, limit: limit, isAll: isAll)
+    let page = PageSearch(before: before, limit: limit, isAll: search.isEmpty)
     let (found, next) = try await page.page { before, count in
       try await store.sent.sent(
         by: isOfAll ? nil : caller.id, to: caller.mayPublish ? nil : [caller.ownTag],
         before: before, limit: count)
     } matching: {
-      caller.mayAddress($0.notification.to) && (search.isEmpty || search.match($0.texts))
+      search.match($0.texts)
     }
     let now = Date()
     return .json(
@@ -48,9 +47,7 @@ struct SentRoutes: Sendable {
       }
       tags.append(value)
     }
-    if tags.isEmpty, let to = context.caller.scope?.to { tags = to }
     let expression = try Draft.audience(tags)
-    try context.caller.requireAddressable(tags)
     return .json(200, try await AudienceSize(announcement.size(of: expression)))
   }
 
