@@ -82,7 +82,10 @@ import Testing
     ),
     (TestCertificates.one.key, TestCertificates.one.key, "the certificate has none"),
     ("", "", "the certificate has none"),
-    (TestCertificates.one.certificate, TestCertificates.one.certificate, "the key has none"),
+    (
+      TestCertificates.one.certificate, TestCertificates.one.certificate,
+      "the key is not a private key"
+    ),
     (
       TestCertificates.one.certificate
         + "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
