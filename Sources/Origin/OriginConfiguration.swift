@@ -268,7 +268,8 @@ extension OriginConfiguration {
         "--cors-origin must be * or an origin such as https://app.example, not \(origin)")
     }
     try app?.check()
-    // Whoever opens the database's files as assets ends SQLite's locks, and a recipient could be sent any of them.
+    // Opening the database's files as assets ends SQLite's locks in this process, and a recipient could be sent any of
+    // them.
     guard !data.realPath.isInside(assets.realPath) else {
       throw OperatorError(
         "the data folder \(data) is in the drop folder \(assets), where all files are assets: move one of them "
