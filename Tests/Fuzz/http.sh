@@ -2,7 +2,7 @@
 # What clients send: request heads, chunked bodies, header fields with ranges and dates, query strings.
 source "$(dirname "$0")/run.bash"
 
-compile_c Sources/CLibraries/tls.c
+compile_c Sources/CLibraries/{tls,openssl-keys}.c
 compile_module Primitives
 link_module HTTP "$(find Sources/HTTP -name '*.swift' | sort)" -lssl -lcrypto
 

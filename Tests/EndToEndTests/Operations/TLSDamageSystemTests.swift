@@ -13,6 +13,7 @@ import Testing
       "/usr/bin/cc",
       ["-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
         + ["-I\(root)/Sources/CLibraries/include", "\(root)/Sources/CLibraries/tls.c"]
+        + ["\(root)/Sources/CLibraries/openssl-keys.c"]
         + ["\(root)/Tests/Fuzz/TLSDamage.c", "-lssl", "-lcrypto", "-o", program])
     try #require(compiled.exitCode == 0, "\(compiled.errors)")
     // In `make soak` others each time, which it prints.
