@@ -56,5 +56,6 @@ package enum ConsoleFiles {
     "password.js": PackageResources.password_js,
     "pairing.js": PackageResources.pairing_js,
     "sign-ups.js": PackageResources.sign_ups_js,
+    "access-tokens.js": PackageResources.access_tokens_js,
   ]
 }

@@ -145,7 +145,8 @@ struct RouteServices: Sendable {
     clock: any SteadyClock, log: Log
   ) {
     let logins = FailedLogins()
-    authenticator = Authenticator(store: store, isDemo: configuration.isDemo, failures: logins)
+    authenticator = Authenticator(
+      store: store, isDemo: configuration.isDemo, failures: logins, clock: clock)
     let mediaRoutes = MediaRoutes(
       store: store, host: media.host, renderer: media.renderer,
       resolved: ResolvedMediaCache(countedBy: requests.counter(of: "/api/notifications/{}")))
@@ -185,8 +186,8 @@ struct RouteServices: Sendable {
       app: AppDescriptionRoute(configuration, vapidKey: delivery.vapidKey),
       registrations: registrations,
       notifications: NotificationRoutes(
-        store: store, publisher: delivery.publisher, sentRoutes: sent, inboxRoutes: inbox,
-        standard: configuration.standard),
+        store: store, authenticator: authenticator, publisher: delivery.publisher,
+        sentRoutes: sent, inboxRoutes: inbox, standard: configuration.standard),
       inbox: inbox,
       sent: sent,
       media: mediaRoutes, signed: signed,
@@ -201,6 +202,7 @@ struct RouteServices: Sendable {
       sessions: sessions,
       outbox: OutboxRoutes(store: store, pushLanes: delivery.lanes),
       users: UserRoutes(store: store, authenticator: authenticator),
+      accessTokens: AccessTokenRoutes(store: store, authenticator: authenticator),
       pairings: PairingRoutes(
         store: store, authenticator: authenticator, publicURL: configuration.publicURL),
       signUps: SignUpRoutes(

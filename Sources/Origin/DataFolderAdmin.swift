@@ -275,6 +275,43 @@ package struct DataFolderAdmin: Sendable {
     }
   }
 
+  // MARK: - Access tokens
+
+  /// Makes an access token for the publisher that it names.
+  ///
+  /// With `addingGuest`, as in demo mode, a name that no user has yet becomes a guest's.
+  ///
+  /// - Throws: what is wrong with it, or `OperatorError` if there is no such user.
+  package func addAccessToken(
+    _ new: NewAccessToken, addingGuest: Bool = false
+  ) async throws -> IssuedAccessToken {
+    let name = new.user ?? ""
+    guard let user = try await store.publisher(named: name, isDemo: addingGuest),
+      let issued = try await IssuedAccessToken.issue(new, for: user, in: store)
+    else { throw OperatorError("there is no user \(name.quoted)") }
+    return issued
+  }
+
+  /// The access tokens of a user, or of all, newest first.
+  ///
+  /// - Throws: `OperatorError` if there is no such user.
+  package func accessTokens(of name: String?) async throws -> [AccessTokenList.Token] {
+    let user: UserID? = if let name { try await self.user(name) } else { nil }
+    return try await store.accessTokens.accessTokens(of: user).map(AccessTokenList.Token.init)
+  }
+
+  /// Removes an access token of a user, which is given by its number or its name.
+  ///
+  /// - Throws: `OperatorError` if the user has no such token.
+  package func removeAccessToken(_ token: String, of name: String) async throws {
+    let owner = try await user(name)
+    let found = try await store.accessTokens.accessTokens(of: owner)
+      .first { $0.name == token || String($0.id) == token }
+    guard let found, try await store.accessTokens.removeAccessToken(found.id, of: owner) else {
+      throw OperatorError("\(name) has no access token \(token.quoted)")
+    }
+  }
+
   // MARK: - Keys that sign media links
 
   /// The public key by which Web Push services recognize this server.

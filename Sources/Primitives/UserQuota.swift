@@ -16,6 +16,8 @@ package enum UserQuota {
   /// The time in seconds after which ``ownNotifications`` are counted anew.
   package static let ownWindow = 3600
 
+  /// Access tokens, with those that have expired within the last 30 days.
+  package static let accessTokens = 50
   /// Open codes to pair a device.
   package static let pairings = 5
   /// People who have signed up and wait for approval, together.

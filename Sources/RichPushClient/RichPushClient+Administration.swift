@@ -179,8 +179,8 @@ extension RichPushClient {
     return try await value(request("GET", ["api", "users", name, "devices"], query: query))
   }
 
-  /// Ends a user's sessions and the tokens of the user's devices and, with `endRegistrations`, the registrations
-  /// of the devices, which then get no pushes.
+  /// Ends a user's sessions, access tokens and the tokens of the user's devices and, with `endRegistrations`, the
+  /// registrations of the devices, which then get no pushes.
   ///
   /// ```swift
   /// try await client.endCredentials(of: "alice", endRegistrations: true)

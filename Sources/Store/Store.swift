@@ -36,6 +36,8 @@ package final class Store: Sendable {
   package var tickets: any TicketKeys { tables }
   /// Sign-ins on web pages.
   package var sessions: any Sessions { tables }
+  /// Tokens of publishers.
+  package var accessTokens: any AccessTokens { tables }
   /// Codes by which devices get their tokens.
   package var pairings: any Pairings { tables }
   /// Users who have added themselves.
@@ -70,7 +72,8 @@ package final class Store: Sendable {
   let node: String?
   let folder: DataFolder
   let tables: any Tables
-  let now: @Sendable () -> Date
+  /// The time, as the store has it.
+  package let now: @Sendable () -> Date
   let upkeep = BlockingQueue("store.upkeep")
   private let lock: StoreFile?
 

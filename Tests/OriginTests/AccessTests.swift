@@ -43,17 +43,22 @@ import Testing
     "GET /readyz": Expectation(.anybody, 200),
     "GET /metrics": Expectation(.anybody, 200),
     "GET /media/{}/{}": Expectation(.anybody, 403),  // what is asked for is not signed
-    "GET /api/openapi.json": Expectation(.user, 200),
-    "GET /api/notifications": Expectation(.user, 200),
-    "POST /api/notifications": Expectation(.user, 422),  // the tutorial's picture is not there
+    "GET /api/openapi.json": Expectation(.user, 200, by: [.all, .accessToken]),
+    "GET /api/notifications": Expectation(.user, 200, by: [.all, .accessToken]),
+    // The tutorial's picture is not there.
+    "POST /api/notifications": Expectation(.user, 422, by: [.all, .accessToken]),
     "GET /api/notifications/{}": Expectation(.user, 404, by: .token),
-    "PATCH /api/notifications/{}": Expectation(.user, 404),
-    "DELETE /api/notifications/{}": Expectation(.user, 404),
-    "GET /api/notifications/{}/details": Expectation(.user, 404),
+    "PATCH /api/notifications/{}": Expectation(.user, 404, by: [.all, .accessToken]),
+    "DELETE /api/notifications/{}": Expectation(.user, 404, by: [.all, .accessToken]),
+    "GET /api/notifications/{}/details": Expectation(
+      .user, 404, by: [.all, .receiptsToken]),
     "GET /api/notifications/{}/media": Expectation(.user, 404),
-    "GET /api/notifications/{}/receipts": Expectation(.user, 404),
-    "GET /api/notifications/{}/deliveries": Expectation(.user, 404),
-    "GET /api/notifications/{}/interactions": Expectation(.user, 404),
+    "GET /api/notifications/{}/receipts": Expectation(
+      .user, 404, by: [.all, .receiptsToken]),
+    "GET /api/notifications/{}/deliveries": Expectation(
+      .user, 404, by: [.all, .receiptsToken]),
+    "GET /api/notifications/{}/interactions": Expectation(
+      .user, 404, by: [.all, .receiptsToken]),
     "POST /api/notifications/{}/interactions": Expectation(
       .user, 404, by: [.session, .token, .push]),
     "PUT /api/notifications/{}/read": Expectation(.user, 404),
@@ -71,16 +76,16 @@ import Testing
     "DELETE /api/register/{}/token": Expectation(.user, 404, by: [.session, .ownToken]),
     "GET /api/registrations": Expectation(.user, 200),
     "GET /api/events/stream": Expectation(.publisher, 200),
-    "GET /api/audience": Expectation(.publisher, 400),
+    "GET /api/audience": Expectation(.publisher, 400, by: [.all, .accessToken]),
     "GET /api/audience/names": Expectation(.publisher, 200),
-    "GET /api/assets/{}/{}/media": Expectation(.publisher, 404),
-    "GET /api/assets": Expectation(.publisher, 200),
-    "POST /api/assets": Expectation(.publisher, 400),
-    "GET /api/assets/{}": Expectation(.publisher, 404),
-    "GET /api/assets/{}/{}": Expectation(.publisher, 404),
-    "PUT /api/assets/{}/{}": Expectation(.publisher, 404),
-    "PATCH /api/assets/{}/{}": Expectation(.publisher, 400),
-    "DELETE /api/assets/{}/{}": Expectation(.publisher, 404),
+    "GET /api/assets/{}/{}/media": Expectation(.publisher, 404, by: [.all, .assetsToken]),
+    "GET /api/assets": Expectation(.publisher, 200, by: [.all, .assetsToken]),
+    "POST /api/assets": Expectation(.publisher, 400, by: [.all, .assetsToken]),
+    "GET /api/assets/{}": Expectation(.publisher, 404, by: [.all, .assetsToken]),
+    "GET /api/assets/{}/{}": Expectation(.publisher, 404, by: [.all, .assetsToken]),
+    "PUT /api/assets/{}/{}": Expectation(.publisher, 404, by: [.all, .assetsToken]),
+    "PATCH /api/assets/{}/{}": Expectation(.publisher, 400, by: [.all, .assetsToken]),
+    "DELETE /api/assets/{}/{}": Expectation(.publisher, 404, by: [.all, .assetsToken]),
     "GET /api/plugins": Expectation(.admin, 200),
     "GET /api/outbox": Expectation(.admin, 200),
     "POST /api/outbox/{}/replay": Expectation(.admin, 404),
@@ -99,6 +104,9 @@ import Testing
     "POST /api/attributes": Expectation(.publisher, 400),
     "GET /api/failed-logins": Expectation(.admin, 200),
     "GET /api/storage": Expectation(.admin, 200),
+    "POST /api/tokens": Expectation(.publisher, 400, by: .session),
+    "GET /api/tokens": Expectation(.publisher, 200, by: .session),
+    "DELETE /api/tokens/{}": Expectation(.publisher, 404, by: .session),
     "POST /api/pairings": Expectation(.user, 201, by: .session),
     "GET /api/pairings": Expectation(.user, 200, by: .session),
     "DELETE /api/pairings/{}": Expectation(.user, 404, by: .session),
@@ -195,7 +203,7 @@ import Testing
           paths.first { $0.key.replacing(/\{\w+\}/, with: "{}") == route.pattern }?.value)
         let operation = path[route.method.lowercased()] as? [String: Any]
         let security = (operation?["security"] ?? document["security"]) as? [[String: [String]]]
-        let expected: [[String: [String]]] =
+        var expected: [[String: [String]]] =
           switch route.access {
           case .anybody: []
           case .user where route.admission.contains(.push):
@@ -207,6 +215,9 @@ import Testing
           case .publisher: [["basic": ["publisher"]]]
           case .admin: [["basic": ["admin"]]]
           }
+        for (token, scope) in [
+          (Admission.accessToken, []), (.receiptsToken, ["receipts"]), (.assetsToken, ["assets"]),
+        ] where route.admission.contains(token) { expected.append(["accessToken": scope]) }
         #expect(security == expected, "\(route.method) \(route.pattern)")
       }
     }
@@ -230,7 +241,7 @@ import Testing
 
   /// How a user shows who that is.
   private enum Shown: CaseIterable {
-    case session, ownToken, otherToken
+    case session, ownToken, otherToken, accessToken, receiptsToken, assetsToken
 
     /// The fields of a request with a new session or token of a user, whose device `own` the path names.
     func fields(of user: String, at server: TestServer) async throws -> Fields {
@@ -240,6 +251,15 @@ import Testing
         _ = try await server.store.sessions.addSession(cookie.hash, user: id, userAgent: "")
         return ["Cookie": "richpush=\(cookie.text)", "Sec-Fetch-Site": "same-origin"]
       }
+      if let scope {
+        let token = AccessToken()
+        for earlier in try await server.store.accessTokens.accessTokens(of: id) {
+          _ = try await server.store.accessTokens.removeAccessToken(earlier.id, of: id)
+        }
+        _ = try await server.store.accessTokens.addAccessToken(
+          token.hash, "\(self)", scope, of: id)
+        return ["Authorization": "Bearer \(token.text)"]
+      }
       let (token, device) = (DeviceToken(), self == .ownToken ? "own" : "other")
       _ = try await server.store.accounts.putRegistration(
         device + user, user: id, platform: "apns", handle: user + device)
@@ -247,8 +267,23 @@ import Testing
       return ["Authorization": "Bearer \(token.text)"]
     }
 
+    /// What an access token allows.
+    var scope: AccessTokenScope? {
+      var scope = AccessTokenScope()
+      switch self {
+      case .session, .ownToken, .otherToken: return nil
+      case .accessToken: break
+      case .receiptsToken: scope.readsReceipts = true
+      case .assetsToken: scope.uploadsAssets = true
+      }
+      return scope
+    }
+
     func isAdmitted(by admission: Admission) -> Bool {
       switch self {
+      case .accessToken: admission.contains(.accessToken)
+      case .receiptsToken: !admission.isDisjoint(with: [.accessToken, .receiptsToken])
+      case .assetsToken: !admission.isDisjoint(with: [.accessToken, .assetsToken])
       case .session: admission.contains(.session)
       case .ownToken: admission.contains(.ownToken)
       case .otherToken: admission.contains(.token)
@@ -256,7 +291,8 @@ import Testing
     }
 
     func hasRole(_ role: Role, for access: Access) -> Bool {
-      switch access {
+      if scope != nil { return role != .device && access != .admin }
+      return switch access {
       case .anybody, .user: true
       case .publisher: self == .session && role != .device
       case .admin: self == .session && role == .admin
@@ -264,7 +300,7 @@ import Testing
     }
   }
 
-  @Test func `a session and a device's token count only where the table says so`() async throws {
+  @Test func `sessions and tokens count only where the table says so`() async throws {
     try await TestServer.test { server in
       for role in Role.allCases {
         for route in server.origin.routes.table.routes where route.access != .anybody {
@@ -272,9 +308,11 @@ import Testing
           let admission = try #require(Self.expectations[name]).admission
           let path = route.pattern.replacing("{}", with: "own" + user)
           for shown in Shown.allCases {
+            // An access token does not read the inbox.
+            let sent = name == "GET /api/notifications" && shown.scope != nil ? "?sent" : ""
             let what: Comment = "\(name) by \(shown) of \(user)"
             let fields = try await shown.fields(of: user, at: server)
-            let answer = try await server.execute(route.method, path, fields: fields)
+            let answer = try await server.execute(route.method, path + sent, fields: fields)
             answer.stream?.close()
             let isAllowed =
               shown.isAdmitted(by: admission) && shown.hasRole(role, for: route.access)

@@ -25,19 +25,19 @@ import Waiting
     try await store.accounts.addUser("alice", hash: hash, role: .publisher)
     let authenticator = Authenticator(store: store, isDemo: false)
     let field = basic("alice:secret")
-    guard case .unverified = authenticator.find(field) else {
+    guard case .unverified = authenticator.find(field, from: "::1") else {
       Issue.record("The password was known before it was verified.")
       return
     }
     #expect(await authenticator.verify(field, from: "::1").caller?.role == .publisher)
-    guard case .caller(let caller) = authenticator.find(field) else {
+    guard case .caller(let caller) = authenticator.find(field, from: "::1") else {
       Issue.record("The password was forgotten.")
       return
     }
     #expect(caller.name == "alice")
     let forgetful = Authenticator(store: store, isDemo: false, logins: LoginCache(lifetime: .zero))
     #expect(await forgetful.verify(field, from: "::1").caller != nil)
-    guard case .unverified = forgetful.find(field) else {
+    guard case .unverified = forgetful.find(field, from: "::1") else {
       Issue.record("The password is remembered for too long.")
       return
     }
@@ -80,11 +80,11 @@ import Waiting
     let authenticator = Authenticator(store: try scratch.store(), isDemo: true)
     let caller = await authenticator.verify(basic("zoe:zoe"), from: "::1").caller
     #expect(caller?.mayPublish == true)
-    guard case .caller(caller) = authenticator.find(basic("zoe:zoe")) else {
+    guard case .caller(caller) = authenticator.find(basic("zoe:zoe"), from: "::1") else {
       Issue.record("The demo forgot its guest.")
       return
     }
-    guard case .unverified = authenticator.find(basic("zoe:eoz")) else {
+    guard case .unverified = authenticator.find(basic("zoe:eoz"), from: "::1") else {
       Issue.record("The demo let a stranger in.")
       return
     }
@@ -126,7 +126,9 @@ import Waiting
       #expect(try await store.accounts.setPassword(of: "alice", hash: "*"))
       authenticator.invalidate(nil)
       _ = await verified
-      if case .caller = authenticator.find(field) { Issue.record("the old password opens") }
+      if case .caller = authenticator.find(field, from: "::1") {
+        Issue.record("the old password opens")
+      }
       #expect(try await store.accounts.setPassword(of: "alice", hash: hash))
       authenticator.invalidate(nil)
     }
@@ -146,7 +148,7 @@ import Waiting
       return Caller(id: id, name: name, role: .device, proof: .name)
     }
     func isRemembered(_ name: String) -> Bool {
-      if case .caller = authenticator.find(basic(name)) { true } else { false }
+      if case .caller = authenticator.find(basic(name), from: "::1") { true } else { false }
     }
     let (alice, bob) = (try await caller("alice"), try await caller("bob"))
     for (ended, remembered) in [(alice.id, false), (bob.id, true), (nil, false)] {

@@ -160,9 +160,12 @@ import Waiting
     ("/app/?p%61ir=gT5xPZ0aJ", "/-"), ("/app/%3Fp%2561ir%253DgT5xPZ0aJ", "/-"),
     ("/app/?pair=a%26b", "/-"), ("/elsewhere/?pair=gT5xPZ0aJ", "/-"),
     ("http://host/app/?pair=gT5xPZ0aJ", "/-"), ("/app/?pair%3DgT5xPZ0aJ", "/-"),
+    ("/rpt_gT5xPZ0aJ/title/body", "/-"), ("/api/notifications?auth=rpt%5FgT5xPZ0aJ", "/-"),
     ("/app/", "/app/"), ("/api/pairings?user=alice", "/api/pairings?user=alice"),
   ])
-  func `no log has a link's signature, or a code to pair a device`(target: String, logged: String)
+  func `no log has a link's signature, a code to pair a device, or an access token`(
+    target: String, logged: String
+  )
     throws
   {
     #expect(try Request("GET", target).loggedTarget == logged)

@@ -151,6 +151,21 @@ struct OtherNodeSystemTests {
     }
   }
 
+  @Test func `an access token that is removed on one node counts on no other`() async throws {
+    try await Self.withNodes { one, other in
+      let made = try await one.execute(
+        "POST", "/api/tokens", as: "publisher", body: #"{"name":"ci","rate":1}"#)
+      let token = try #require(made.json["token"] as? String)
+      func status() async throws -> Int {
+        try await other.execute("GET", "/api/notifications?sent", token: token).status
+      }
+      for _ in 0..<2 { #expect(try await status() == 200) }
+      let id = try #require(made.json["id"] as? Int)
+      #expect(try await one.status("DELETE", "/api/tokens/\(id)", as: "publisher") == 204)
+      try await eventually("it counts no more") { try await status() == 401 }
+    }
+  }
+
   @Test func `a user who is demoted on one node has the new role on the others`() async throws {
     try await Self.withNodes { one, other in
       let fields = try await Self.fields(.password, other)

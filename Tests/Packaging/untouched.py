@@ -47,6 +47,8 @@ COMMANDS = {
     "user": [(f"user {words}", []) for words in (
         "list", "add alice", "password alice", "devices alice", "quota alice --max-devices 9", "pair alice", "pairings alice",
         "waiting", "approve alice", "remove alice")],
+    "token": [(f"token {words}", []) for words in (
+        "add ci --user alice --to news", "list", "remove ci --user alice")],
     "push": [(f"push {words}", []) for words in (
         "list", "check", "replay", "cancel 1", "resume", "restore --lane apns --since 1d",
         "silent --days 9 --end")],
@@ -64,7 +66,7 @@ COMMANDS = {
     "completion": [("completion bash", [])],
     "manual": [("manual serve", [])],
 }
-TAKES_STORE = {"user", "key", "push", "store"}
+TAKES_STORE = {"user", "token", "key", "push", "store"}
 TAKES_SERVER = {"device", "notify", "amend", "withdraw", "sent", "audience", "outbox", "people", "session", "health"}
 
 

@@ -53,6 +53,14 @@ extension Store {
     return token
   }
 
+  /// Adds an access token, and returns its number.
+  @discardableResult
+  func addAccessToken(_ name: String, of user: UserID) async throws -> Int {
+    let added = try await accessTokens.addAccessToken(
+      Digest(of: name), name, AccessTokenScope(), of: user)
+    return try #require(added).id
+  }
+
   /// Adds a code to pair a device, and returns its number.
   @discardableResult
   func addPairing(_ code: String, of user: UserID) async throws -> Int {

@@ -41,7 +41,8 @@ struct WritingFunction: Sendable {
 
   /// Every function that writes; those that have two outcomes are in it twice.
   static let all =
-    accounts + sessions + pairings + notifications + outbox + events + assets + upkeep
+    accounts + sessions + accessTokens + pairings + notifications + outbox + events + assets
+    + upkeep
 
   private static let accounts = [
     Self("addUser", effects: none) {
@@ -191,6 +192,20 @@ struct WritingFunction: Sendable {
       let session = try await store.sessions.sessions(of: carol)[0]
       return Call(effects: [.credentialsEnded(carol)]) {
         _ = try await $0.sessions.removeSession(session.id, user: carol)
+      }
+    },
+  ]
+
+  private static let accessTokens = [
+    Self("addAccessToken", effects: none) { try await $0.addAccessToken("added", of: alice) },
+    Self("recordUse") { store in
+      let id = try await store.addAccessToken("used", of: alice)
+      return Call(effects: none) { $0.accessTokens.recordUse(ofAccessToken: id, from: "::1") }
+    },
+    Self("removeAccessToken") { store in
+      let id = try await store.addAccessToken("removed", of: carol)
+      return Call(effects: [.credentialsEnded(carol)]) {
+        _ = try await $0.accessTokens.removeAccessToken(id, of: carol)
       }
     },
   ]
@@ -436,6 +451,9 @@ struct WritingFunction: Sendable {
       return Call(effects: [.credentialsEnded(shop)]) {
         try await $0.tables.removeEndedRegistrations(before: .distantFuture)
       }
+    },
+    Self("removeExpiredAccessTokens", effects: none) {
+      try await $0.tables.removeExpiredAccessTokens(before: .distantFuture)
     },
     Self("removeExpiredPairings", effects: none) {
       try await $0.tables.removeExpiredPairings(before: .distantFuture)

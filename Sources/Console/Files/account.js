@@ -1,4 +1,5 @@
-// The browsers in which one is signed in, one's devices, and the language of the words.
+// The browsers in which one is signed in, one's devices and access tokens, and the language of the words.
+import { accessTokens, addAccessToken } from "./access-tokens.js";
 import { get, remove } from "./api.js";
 import { deviceTable } from "./device-table.js";
 import { h } from "./dom.js";
@@ -15,19 +16,22 @@ class Account extends Screen {
   async load() {
     const { current, sessions } = await get("/api/session");
     const devices = deviceTable(this, t.devices, "/api/registrations");
+    const tokens = accessTokens(this);
+    const addToken = h("button", { on: { click: () => addAccessToken(this, undefined, () => tokens.show()) } }, texts.accessTokens.add);
     const password = h("button", { on: { click: () => changePassword(this.session.username, async () => {
       await this.load();
       this.say(texts.password.changed);
     }) } }, texts.password.change);
     const add = h("button", { class: "main", on: { click: () => pair(this, undefined, () => devices.show()) } }, t.addDevice);
-    this.frame(texts.screens.account, [language(), add, password], h("h2", {}, t.sessions), table(t.sessions, [t.browser, t.begun, t.used, t.actions], sessions.map((session) => {
+    this.frame(texts.screens.account, [language(), addToken, add, password], h("h2", {}, t.sessions), table(t.sessions, [t.browser, t.begun, t.used, t.actions], sessions.map((session) => {
       const end = h("button", { on: { click: () => this.attempt(end, async () => {
         await remove(`/api/session/${session.id}`);
         await this.load();
       }) } }, t.end);
       return [h("span", { title: session.userAgent }, program(session.userAgent)), time(session.created), session.used ? time(session.used) : "–", session.id === current ? t.thisOne : end];
-    }), t.nobody), h("h2", {}, t.devices), devices);
-    await devices.show();
+    }), t.nobody), h("h2", {}, t.devices), devices,
+    h("h2", {}, texts.accessTokens.title), tokens);
+    await Promise.all([devices.show(), tokens.show()]);
   }
 }
 

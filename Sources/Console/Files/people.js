@@ -1,4 +1,5 @@
 // For administrators: who may use the server, with which devices, and whose log-ins were refused.
+import { accessTokens, addAccessToken } from "./access-tokens.js";
 import { get, put, query, remove } from "./api.js";
 import { deviceTable } from "./device-table.js";
 import { fill, h } from "./dom.js";
@@ -31,6 +32,7 @@ class People extends Screen {
       h("div", { class: "actions" },
         h("button", { "aria-label": `${t.change}: ${user.username}`, on: { click: () => this.edit(user) } }, t.change),
         h("button", { "aria-label": `${t.pair}: ${user.username}`, on: { click: () => pair(this, user.username, () => this.users.refresh()) } }, t.pair),
+        user.role !== "device" && h("button", { "aria-label": `${t.tokens}: ${user.username}`, on: { click: () => this.showTokens(user) } }, t.tokens),
         user.devices > 0 && h("button", { "aria-label": `${t.devices}: ${user.username}`, on: { click: () => this.showDevices(user) } }, t.devices),
         h("button", { class: "danger", "aria-label": `${texts.remove}: ${user.username}`, on: { click: (event) => this.removeUser(event.currentTarget, user) } }, texts.remove))];
   }
@@ -87,6 +89,17 @@ class People extends Screen {
             await devices.show();
           }) } }, t.endTokens))));
     await devices.show();
+    document.body.append(dialog);
+    dialog.showModal();
+  }
+
+  async showTokens({ username }) {
+    const tokens = accessTokens(this, username);
+    const dialog = h("dialog", { class: "wide", "aria-labelledby": "tokens-title", on: { close: () => dialog.remove() } },
+      h("form", { method: "dialog" }, h("h2", { id: "tokens-title" }, t.tokensOf(username)), tokens,
+        h("div", { class: "actions" }, h("button", {}, texts.close),
+          h("button", { type: "button", class: "main", on: { click: () => addAccessToken(this, username, () => tokens.show()) } }, texts.accessTokens.add))));
+    await tokens.show();
     document.body.append(dialog);
     dialog.showModal();
   }

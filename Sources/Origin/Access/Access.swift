@@ -48,12 +48,18 @@ struct Admission: OptionSet {
   /// What a push to a device of the user carries, only for the notification in the path; it alone shows no more than
   /// that a device or somebody else got that push.
   static let push = Admission(rawValue: 8)
-  /// Whatever shows who the caller is.
+  /// Every access token of a publisher.
+  static let accessToken = Admission(rawValue: 16)
+  /// Those access tokens that may read receipts.
+  static let receiptsToken = Admission(rawValue: 32)
+  /// Those access tokens that may upload assets.
+  static let assetsToken = Admission(rawValue: 64)
+  /// Whatever shows who the caller is, but no access token: where one counts, a route says so.
   static let all: Admission = [.session, .token]
 
   /// Checks what the caller has shown.
   ///
-  /// - Throws: `unauthorized` for a session, `forbidden` for a token, with a sentence that says what is admitted.
+  /// - Throws: `unauthorized` for a session or a push, `forbidden` for a token, with a sentence that says what is admitted.
   func check(_ caller: Caller, _ parameters: [String]) throws(ServiceError) {
     switch caller.proof {
     case .name, .password: return
@@ -71,7 +77,25 @@ struct Admission: OptionSet {
         contains(.ownToken)
           ? "A device's token counts only for its own registration, \(device)."
           : "A device's token does not allow this; send name and password.")
+    case .accessToken(_, _, let scope): try check(scope)
     }
+  }
+
+  private func check(_ scope: AccessTokenScope) throws(ServiceError) {
+    if contains(.accessToken) { return }
+    let missing: String
+    if contains(.receiptsToken) {
+      if scope.readsReceipts { return }
+      missing = "read receipts"
+    } else if contains(.assetsToken) {
+      if scope.uploadsAssets { return }
+      missing = "use assets"
+    } else {
+      throw ServiceError(
+        .forbidden, "An access token does not allow this; send name and password.")
+    }
+    throw ServiceError(
+      .forbidden, "This access token may not \(missing): make one that may, or send a password.")
   }
 }
 
@@ -89,6 +113,9 @@ package struct Caller: Sendable, Hashable {
     case session(Digest, id: Int, expires: Date)
     /// What a push carries.
     case push(PushProof)
+    /// An access token; its hash, its number and what it allows. Apart from the others, which are remembered by the
+    /// million, since it is larger.
+    indirect case accessToken(Digest, id: Int, AccessTokenScope)
   }
 
   /// Identifies the user; the name may belong to another user later.
@@ -108,7 +135,7 @@ package struct Caller: Sendable, Hashable {
     switch proof {
     case .token(_, let device): device
     case .push(let push): push.device
-    case .name, .password, .session: nil
+    case .name, .password, .session, .accessToken: nil
     }
   }
 
@@ -117,16 +144,20 @@ package struct Caller: Sendable, Hashable {
     switch proof {
     case .token: true
     case .push(let push): push.isSecret
-    case .name, .password, .session: false
+    case .name, .password, .session, .accessToken: false
     }
   }
 
   /// The session whose cookie was sent.
   var session: Int? { if case .session(_, let id, _) = proof { id } else { nil } }
 
-  /// Whether the time of the session is over.
-  func hasEnded(at time: Date) -> Bool {
-    if case .session(_, _, let expires) = proof { expires <= time } else { false }
+  /// Whether the time of the session or of the access token is over.
+  func hasEnded(at time: @autoclosure () -> Date) -> Bool {
+    switch proof {
+    case .session(_, _, let expires): expires <= time()
+    case .accessToken(_, _, let scope): scope.expires.map { $0 <= time() } ?? false
+    case .name, .password, .token, .push: false
+    }
   }
 }
 
@@ -141,6 +172,14 @@ extension Caller {
     let role = user.isPasswordless ? Self.role(ofGuest: user.name) : user.role
     let proof = Proof.session(hash, id: user.session, expires: user.expires)
     self.init(id: user.id, name: user.name, role: role, proof: proof)
+  }
+
+  /// The user of an access token, who is never more than a publisher; nil if the user is less.
+  init?(_ owner: AccessTokenOwner, hash: Digest) {
+    let role = owner.isPasswordless ? Self.role(ofGuest: owner.name) : owner.role
+    guard role != .device else { return nil }
+    let proof = Proof.accessToken(hash, id: owner.token, owner.scope)
+    self.init(id: owner.user, name: owner.name, role: .publisher, proof: proof)
   }
 
   private static func role(ofGuest name: String) -> Role { name == "admin" ? .admin : .publisher }
@@ -165,12 +204,12 @@ extension Store {
   ///
   /// - Throws: `unauthorized` if the credentials or the role are not what they were.
   func requireCurrent(_ caller: Caller, _ login: Login?) async throws {
-    guard let login, !login.isCurrent else { return }
+    guard let login, !login.isCurrent || caller.hasEnded(at: now()) else { return }
     guard try await isCurrent(caller) else { throw ServiceError.callerChanged }
   }
 
   /// Whether a caller whose credentials were verified before is still that user, with that password, token or
-  /// session and that role.
+  /// session and that role, and what the token allows.
   func isCurrent(_ caller: Caller) async throws -> Bool {
     switch caller.proof {
     case .name: return try await accounts.isUser(caller.id)
@@ -182,6 +221,9 @@ extension Store {
       return found?.user == caller.id && (found?.isRegistered == true || !push.isSecret)
     case .session(let hash, _, _):
       return try await sessions.sessionUser(withToken: hash).map { Caller($0, hash: hash) }
+        == caller
+    case .accessToken(let hash, _, _):
+      return try await accessTokens.owner(ofAccessToken: hash).map { Caller($0, hash: hash) }
         == caller
     case .password:
       let user = try await accounts.user(named: caller.name)

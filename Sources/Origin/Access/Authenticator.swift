@@ -7,8 +7,8 @@ import RichPushAPI
 import Store
 import Synchronization
 
-/// Authenticates requests by password (Basic, RFC 7617), by the token of a device (Bearer, RFC 6750) or by the
-/// cookie of a session.
+/// Authenticates requests by password (Basic, RFC 7617), by the token of a device (Bearer, RFC 6750), by an access
+/// token (either of them) or by the cookie of a session.
 final class Authenticator: Sendable {
   /// What the `Authorization` field alone tells.
   enum Lookup: Sendable {
@@ -23,6 +23,7 @@ final class Authenticator: Sendable {
   struct Unverified: Sendable {
     enum Secret: Sendable {
       case token(DeviceToken)
+      case accessToken(ShownAccessToken)
       case password(Credentials)
     }
 
@@ -36,6 +37,8 @@ final class Authenticator: Sendable {
     init?(_ authorization: String, _ key: LoginCache.Key, _ known: LoginCache.Entry) {
       if let token = DeviceToken(authorization) {
         secret = .token(token)
+      } else if let token = ShownAccessToken(authorization) {
+        secret = .accessToken(token)
       } else if let credentials = Credentials(authorization) {
         secret = .password(credentials)
       } else {
@@ -44,8 +47,6 @@ final class Authenticator: Sendable {
       self.key = key
       former = if case .changed(let caller) = known { caller } else { nil }
     }
-
-    var isToken: Bool { if case .token = secret { true } else { false } }
   }
 
   /// The result of verifying credentials.
@@ -68,6 +69,7 @@ final class Authenticator: Sendable {
   private let hashing = DispatchQueue(label: "richpush.passwords", attributes: .concurrent)
   private let limiter = HashLimiter(width: ProcessInfo.processInfo.activeProcessorCount)
   private let reservations = LoginReservations()
+  private let uses: AccessTokenUses
   let failures: FailedLogins
   /// When users were changed.
   var changes: ChangeClock { logins.changes }
@@ -75,20 +77,23 @@ final class Authenticator: Sendable {
   /// Authenticates the store's users; in demo mode, also any user whose password equals the name.
   init(
     store: Store, isDemo: Bool, failures: FailedLogins = FailedLogins(),
-    logins: LoginCache = LoginCache()
+    logins: LoginCache = LoginCache(), clock: any SteadyClock = ContinuousClock()
   ) {
     (self.store, accounts) = (store, store.accounts)
-    self.isDemo = isDemo
+    (self.isDemo, uses) = (isDemo, AccessTokenUses(clock: clock))
     (self.failures, self.logins) = (failures, logins)
     // Otherwise the first unknown name would take longer than later ones.
     if !isDemo { hashing.async { [limiter] in limiter.record(Self.dummy.duration) } }
   }
 
   /// The caller, if the credentials were verified before.
-  func find(_ authorization: String) -> Lookup {
+  func find(_ authorization: String, from address: String) -> Lookup {
     let key = logins.key(authorization)
     let known = logins.find(key)
-    if case .valid(let caller) = known { return .caller(caller) }
+    if case .valid(let caller) = known, !caller.hasEnded(at: store.now()) {
+      recordUse(by: caller, from: address)
+      return .caller(caller)
+    }
     return Unverified(authorization, key, known).map { .unverified($0) } ?? .invalid
   }
 
@@ -116,11 +121,16 @@ final class Authenticator: Sendable {
         let found = try await remembering(given.key) {
           try await store.isCurrent(former) ? .caller(former) : .wrong
         }
-        if case .caller = found { return found }
+        if case .caller(let caller, _) = found {
+          recordUse(by: caller, from: address)
+          return found
+        }
       }
       return switch given.secret {
       case .token(let token):
         try await remembering(given.key) { try await verify(token, fetching: fetch) }
+      case .accessToken(let shown):
+        try await remembering(given.key) { try await verify(shown, from: address) }
       case .password(let credentials):
         try await verify(credentials, given.key, from: address)
       }
@@ -151,6 +161,35 @@ final class Authenticator: Sendable {
 
   @inline(never)
   private func verify(
+    _ shown: ShownAccessToken, from address: String
+  ) async throws -> Verification {
+    let hash = shown.token.hash
+    guard let owner = try await store.accessTokens.owner(ofAccessToken: hash),
+      shown.user == nil || shown.user == owner.name, isDemo || !owner.isPasswordless,
+      let caller = Caller(owner, hash: hash)
+    else { return .wrong }
+    recordUse(by: caller, from: address)
+    return .caller(caller)
+  }
+
+  /// Has the store know that the caller's access token was used, if it was not within the last minute.
+  private func recordUse(by caller: Caller, from address: String) {
+    guard case .accessToken(_, let id, _) = caller.proof, uses.isToBeStored(of: id) else { return }
+    store.accessTokens.recordUse(ofAccessToken: id, from: address)
+  }
+
+  /// Counts a notification that the caller is about to send or to change.
+  ///
+  /// - Throws: `tooManyRequests` if the caller's access token has sent as many within a minute as it may, at this node.
+  func countNotification(by caller: Caller) throws(ServiceError) {
+    guard case .accessToken(_, let id, let scope) = caller.proof, let rate = scope.rate else {
+      return
+    }
+    try uses.count(id, rate: rate)
+  }
+
+  @inline(never)
+  private func verify(
     _ credentials: Credentials, _ key: LoginCache.Key, from address: String
   ) async throws -> Verification {
     if isDemo {
@@ -172,7 +211,7 @@ final class Authenticator: Sendable {
   /// The caller of a session, if its token was verified before.
   func find(_ token: SessionToken) -> Caller? {
     guard case .valid(let caller) = logins.find(logins.key(token.loginKey)),
-      !caller.hasEnded(at: Date())
+      !caller.hasEnded(at: store.now())
     else { return nil }
     return caller
   }

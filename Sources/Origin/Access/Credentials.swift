@@ -16,6 +16,12 @@ struct Credentials: Sendable {
   ///
   /// The pair is split at its first colon: a password may contain further ones.
   init?(_ authorization: String) {
+    self.init(any: authorization)
+    guard UserName.isValid(name), !password.utf8.contains(0) else { return nil }
+  }
+
+  /// Parses a pair with any name and password.
+  fileprivate init?(any authorization: String) {
     guard let text = authorization.parameter(ofScheme: "basic"),
       text.utf8.count <= Self.maximumSize,
       let data = Data(base64Encoded: String(text)),
@@ -24,7 +30,6 @@ struct Credentials: Sendable {
     else { return nil }
     name = String(pair[..<colon])
     password = String(pair[pair.index(after: colon)...])
-    guard UserName.isValid(name), !password.utf8.contains(0) else { return nil }
   }
 }
 
@@ -46,6 +51,25 @@ struct DeviceToken: Sendable {
 
   /// What the store keeps; a random token needs no slow hash.
   var hash: Digest { Digest(of: text) }
+}
+
+/// An access token as it is sent.
+struct ShownAccessToken: Sendable {
+  let token: AccessToken
+  /// The name of the user, as Basic authentication has it; nil if none was named.
+  let user: String?
+
+  /// Parses the value of an `Authorization` field; nil if it has no access token as bearer token or as password.
+  init?(_ authorization: String) {
+    if let bearer = authorization.bearerToken {
+      guard let token = AccessToken(bearer) else { return nil }
+      (self.token, user) = (token, nil)
+    } else {
+      guard let pair = Credentials(any: authorization), let token = AccessToken(pair.password)
+      else { return nil }
+      (self.token, user) = (token, pair.name.isEmpty ? nil : pair.name)
+    }
+  }
 }
 
 extension String {

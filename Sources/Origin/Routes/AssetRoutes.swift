@@ -107,8 +107,11 @@ struct AssetRoutes: Sendable {
     return nil
   }
 
-  /// Whether the caller is the user in whose name dropped files are published.
-  private func mayPublish(_ context: RequestContext) -> Bool { context.caller.name == sender }
+  /// Whether the caller is the user in whose name dropped files are published; not an access token, whose recipients
+  /// and rate a file beside another one would not heed.
+  private func mayPublish(_ context: RequestContext) -> Bool {
+    context.caller.name == sender && context.caller.scope == nil
+  }
 
   /// `PUT /api/assets/<richType>/<name>`: 201 for a new name, 200 for new content.
   ///

@@ -8,6 +8,7 @@ import Store
 /// `/api/notifications`: the tutorial's two forms, the JSON form, and what a sender changes.
 struct NotificationRoutes: Sendable {
   let store: Store
+  let authenticator: Authenticator
   let publisher: Publisher
   let sentRoutes: SentRoutes
   let inboxRoutes: InboxRoutes
@@ -17,6 +18,7 @@ struct NotificationRoutes: Sendable {
   func mayPost(_ context: RequestContext) throws -> Response? {
     if let user = context.request.query["to_tag"] {
       try Self.check(context.caller, notifiesItself: user == context.caller.name)
+      try context.caller.requireAddressable(["username:" + user])
     }
     return nil
   }
@@ -61,6 +63,7 @@ struct NotificationRoutes: Sendable {
         "The body is not a JSON string, such as \"Hello\".")
     }
     let caller = context.caller
+    try authenticator.countNotification(by: caller)
     try await publisher.announcement.announce(
       "From \(caller.name): \(text)", to: user, fromDeviceOf: caller.mayPublish ? nil : caller.id)
     return .empty(200)
@@ -69,6 +72,8 @@ struct NotificationRoutes: Sendable {
   /// The tutorial's "Rich Push": the configured notification, for the caller.
   private func postStandard(_ context: RequestContext) async throws -> Response {
     let caller = context.caller
+    try caller.requireAddressable([caller.ownTag])
+    try authenticator.countNotification(by: caller)
     let draft = try Draft(
       message: standard.message, richType: standard.richType, payload: standard.payload,
       user: caller.name)
@@ -92,7 +97,7 @@ struct NotificationRoutes: Sendable {
     guard query.count == 1 else {
       throw ServiceError(.invalidRequest, "dry-run is only for the JSON form.")
     }
-    let draft = try draft(context)
+    let draft = try draft(context, context.caller.addressed(context.body))
     return .json(
       200,
       try await publisher.dryRun(
@@ -106,10 +111,12 @@ struct NotificationRoutes: Sendable {
       throw ServiceError(
         .rejected, "The body is a string, which requires to_tag; without it, send an object.")
     }
-    let draft = try draft(context)
     let caller = context.caller
+    let body = caller.addressed(context.body)
+    let draft = try draft(context, body)
+    try authenticator.countNotification(by: caller)
     let published = try await publisher.publish(
-      draft, sender: caller.id, isFromDevice: !caller.mayPublish, request: context.body,
+      draft, sender: caller.id, isFromDevice: !caller.mayPublish, request: body,
       using: caller.usableAssets, confirm: confirm(context))
     var notification = RichNotification(published.notification, isRead: false)
     notification.reach = published.reach
@@ -119,10 +126,11 @@ struct NotificationRoutes: Sendable {
   }
 
   /// The JSON form, which the caller may send.
-  private func draft(_ context: RequestContext) throws -> Draft {
-    var draft = try Draft(context.body, allowing: publisher.linkSchemes, now: Date())
-    try draft.setIdempotencyKey(context.request.fields["Idempotency-Key"])
+  private func draft(_ context: RequestContext, _ body: [UInt8]) throws -> Draft {
     let caller = context.caller
+    var draft = try Draft(body, allowing: publisher.linkSchemes, now: Date())
+    try draft.setIdempotencyKey(context.request.fields["Idempotency-Key"])
+    try caller.requireAddressable(draft.to)
     try Self.check(caller, notifiesItself: draft.to == [caller.ownTag])
     try draft.requireAllowed(for: caller.role)
     return draft
@@ -134,6 +142,7 @@ struct NotificationRoutes: Sendable {
     let draft = try Draft(
       old, changedBy: context.body, allowing: publisher.linkSchemes, now: Date())
     try draft.requireAllowed(for: context.caller.role)
+    try authenticator.countNotification(by: context.caller)
     let amended = try await publisher.amend(
       old, as: draft, isFromDevice: !context.caller.mayPublish, using: context.caller.usableAssets,
       confirm: confirm(context))
@@ -163,8 +172,12 @@ struct NotificationRoutes: Sendable {
 
   /// `GET /api/notifications`: the caller's inbox, newest first, or with `sent` what the caller has sent.
   func inbox(_ context: RequestContext) async throws -> Response {
-    context.request.query["sent"] == nil
-      ? try await inboxRoutes.list(context) : try await sentRoutes.list(context)
+    if context.request.query["sent"] != nil { return try await sentRoutes.list(context) }
+    guard context.caller.scope == nil else {
+      throw ServiceError(
+        .forbidden, "An access token reads what its user has sent (?sent), not the inbox.")
+    }
+    return try await inboxRoutes.list(context)
   }
 }
 

@@ -77,10 +77,12 @@ struct ReceiptRoutes: Sendable {
 extension Caller {
   /// Whether the caller may know all of a notification and change it: an admin, or its sender.
   ///
-  /// Who may notify only itself, as a device's token and a former publisher, sees only what it sent to itself.
+  /// Who may notify only itself, as a device's token and a former publisher, sees only what it sent to itself; an access
+  /// token, only what was sent to those to whom it may send.
   func controls(_ notification: StoredNotification) -> Bool {
     role == .admin
       || notification.sender == id && (mayPublish || notification.to == [ownTag])
+        && mayAddress(notification.to)
   }
 
   /// The audience that is the caller alone.

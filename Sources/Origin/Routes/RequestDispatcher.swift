@@ -85,7 +85,7 @@ final class RequestDispatcher: Responder {
     guard let authorization = request.fields["Authorization"] else {
       return authenticate(request, route, authorize)
     }
-    switch authenticator.find(authorization) {
+    switch authenticator.find(authorization, from: request.peer) {
     case .invalid: return .immediate(Self.unauthorized)
     case .caller(let caller): return authorize(caller, nil)
     case .unverified(let given):
@@ -93,7 +93,7 @@ final class RequestDispatcher: Responder {
         let fetch = route.fetch?(parameters)
         return switch await authenticator.verify(given, from: request.peer, fetching: fetch) {
         case .caller(let caller, let record): authorize(caller, record)
-        case .wrong: .immediate(given.isToken ? Self.invalidToken : Self.unauthorized)
+        case .wrong: .immediate(Self.refusal(of: given))
         case .tooManyFailures(let wait): .immediate(Self.tooManyFailures(wait: wait))
         case .busy(let wait): .immediate(Self.tooManyLogins(wait: wait))
         case .failed(let error): .immediate(response(to: request, error))
@@ -255,6 +255,18 @@ final class RequestDispatcher: Responder {
     401, "The token has ended; get another with POST /api/register/<id>/token.",
     fields: tokenWanted)
 
+  private static let invalidAccessToken = Response.problem(
+    401, "The access token is wrong, was removed, has expired, or is another user's.",
+    fields: tokenWanted)
+
+  private static func refusal(of given: Authenticator.Unverified) -> Response {
+    switch given.secret {
+    case .token: invalidToken
+    case .accessToken: invalidAccessToken
+    case .password: unauthorized
+    }
+  }
+
   private static let invalidPush = Response.problem(
     401, "The push's link or secret is wrong, or it has ended.", fields: tokenWanted)
 
@@ -294,7 +306,7 @@ extension Caller {
     let wanted =
       switch proof {
       case .name, .password: RequestDispatcher.passwordWanted
-      case .token, .push: RequestDispatcher.tokenWanted
+      case .token, .push, .accessToken: RequestDispatcher.tokenWanted
       case .session: SessionRoutes.signInWanted
       }
     return .problem(401, error.reason, code: error.code.rawValue, fields: wanted)

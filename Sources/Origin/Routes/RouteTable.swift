@@ -19,6 +19,7 @@ struct RouteTable: Sendable {
   let sessions: SessionRoutes
   let outbox: OutboxRoutes
   let users: UserRoutes
+  let accessTokens: AccessTokenRoutes
   let pairings: PairingRoutes
   let signUps: SignUpRoutes
   /// Pushes, for devices.
@@ -35,30 +36,44 @@ struct RouteTable: Sendable {
       Route("GET", "/healthz", for: .anybody, immediate: health.alive),
       Route("GET", "/readyz", for: .anybody, deadline: .seconds(5), health.ready),
       Route("GET", "/metrics", for: .anybody, health.metrics),
-      Route("GET", "/api/openapi.json", for: .user, immediate: OpenAPIDocument.get),
+      Route(
+        "GET", "/api/openapi.json", for: .user, by: [.all, .accessToken],
+        immediate: OpenAPIDocument.get),
       Route(
         "GET", "/api/notifications/{}", for: .user, by: .token,
         deadline: Self.renderTime, fetching: media.fetch, media.get),
       Route("GET", "/media/{}/{}", for: .anybody, deadline: Self.renderTime, signed.get),
-      Route("GET", "/api/notifications", for: .user, notifications.inbox),
       Route(
-        "POST", "/api/notifications", for: .user, body: .memory(limit: 256 << 10, largest: 4 << 20),
+        "GET", "/api/notifications", for: .user, by: [.all, .accessToken], notifications.inbox),
+      Route(
+        "POST", "/api/notifications", for: .user, by: [.all, .accessToken],
+        body: .memory(limit: 256 << 10, largest: 4 << 20),
         deadline: .seconds(120), ready: notifications.mayPost, notifications.post),
       Route(
-        "PATCH", "/api/notifications/{}", for: .user,
+        "PATCH", "/api/notifications/{}", for: .user, by: [.all, .accessToken],
         body: .memory(limit: 256 << 10, largest: 4 << 20),
         deadline: .seconds(120), notifications.patch),
-      Route("DELETE", "/api/notifications/{}", for: .user, notifications.delete),
-      Route("GET", "/api/notifications/{}/details", for: .user, details.get),
+      Route(
+        "DELETE", "/api/notifications/{}", for: .user, by: [.all, .accessToken],
+        notifications.delete),
+      Route(
+        "GET", "/api/notifications/{}/details", for: .user, by: [.all, .receiptsToken], details.get),
       Route(
         "GET", "/api/notifications/{}/media", for: .user, deadline: Self.renderTime, media.getSent),
-      Route("GET", "/api/notifications/{}/receipts", for: .user, receipts.receipts),
-      Route("GET", "/api/notifications/{}/deliveries", for: .user, receipts.deliveries),
-      Route("GET", "/api/notifications/{}/interactions", for: .user, receipts.interactions),
+      Route(
+        "GET", "/api/notifications/{}/receipts", for: .user, by: [.all, .receiptsToken],
+        receipts.receipts),
+      Route(
+        "GET", "/api/notifications/{}/deliveries", for: .user, by: [.all, .receiptsToken],
+        receipts.deliveries),
+      Route(
+        "GET", "/api/notifications/{}/interactions", for: .user, by: [.all, .receiptsToken],
+        receipts.interactions),
       Route(
         "POST", "/api/notifications/{}/interactions", for: .user, by: [.session, .token, .push],
         body: .memory(limit: 8192), interactions.post),
-      Route("GET", "/api/audience", for: .publisher, sent.audience),
+      Route(
+        "GET", "/api/audience", for: .publisher, by: [.all, .accessToken], sent.audience),
       Route("GET", "/api/audience/names", for: .publisher, sent.names),
       Route(
         "PUT", "/api/notifications/{}/read", for: .user, body: .memory(limit: 1024),
@@ -90,6 +105,11 @@ struct RouteTable: Sendable {
         "DELETE", "/api/register/{}/token", for: .user, by: [.session, .ownToken],
         registrations.removeTokens),
       Route("GET", "/api/registrations", for: .user, registrations.list),
+      Route(
+        "POST", "/api/tokens", for: .publisher, by: .session, body: .memory(limit: 16 << 10),
+        accessTokens.post),
+      Route("GET", "/api/tokens", for: .publisher, by: .session, accessTokens.list),
+      Route("DELETE", "/api/tokens/{}", for: .publisher, by: .session, accessTokens.delete),
       Route(
         "POST", "/api/pairings", for: .user, by: .session, body: .memory(limit: 1024),
         pairings.post),
@@ -137,20 +157,25 @@ struct RouteTable: Sendable {
       Route("GET", "/api/failed-logins", for: .admin, users.refusals),
       Route("GET", "/api/storage", for: .admin, health.storage),
       Route("GET", "/api/plugins", for: .admin, plugins.list),
-      Route("GET", "/api/assets", for: .publisher, assets.list),
+      Route("GET", "/api/assets", for: .publisher, by: [.all, .assetsToken], assets.list),
       Route(
-        "POST", "/api/assets", for: .publisher, body: .file(limit: AssetIntake.largestFile),
+        "POST", "/api/assets", for: .publisher, by: [.all, .assetsToken],
+        body: .file(limit: AssetIntake.largestFile),
         deadline: .seconds(120), ready: assets.mayPost, assets.post),
-      Route("GET", "/api/assets/{}", for: .publisher, assets.list),
-      Route("GET", "/api/assets/{}/{}", for: .publisher, assets.one),
+      Route("GET", "/api/assets/{}", for: .publisher, by: [.all, .assetsToken], assets.list),
+      Route("GET", "/api/assets/{}/{}", for: .publisher, by: [.all, .assetsToken], assets.one),
       Route(
-        "GET", "/api/assets/{}/{}/media", for: .publisher, deadline: Self.renderTime, assets.media),
+        "GET", "/api/assets/{}/{}/media", for: .publisher, by: [.all, .assetsToken],
+        deadline: Self.renderTime, assets.media),
       Route(
-        "PUT", "/api/assets/{}/{}", for: .publisher, body: .file(limit: AssetIntake.largestFile),
+        "PUT", "/api/assets/{}/{}", for: .publisher, by: [.all, .assetsToken],
+        body: .file(limit: AssetIntake.largestFile),
         deadline: .seconds(120), ready: assets.mayPut, assets.put),
       Route(
-        "PATCH", "/api/assets/{}/{}", for: .publisher, body: .memory(limit: 16 << 10), assets.patch),
-      Route("DELETE", "/api/assets/{}/{}", for: .publisher, assets.delete),
+        "PATCH", "/api/assets/{}/{}", for: .publisher, by: [.all, .assetsToken],
+        body: .memory(limit: 16 << 10), assets.patch),
+      Route(
+        "DELETE", "/api/assets/{}/{}", for: .publisher, by: [.all, .assetsToken], assets.delete),
     ] + pages
   }
 }
@@ -201,9 +226,10 @@ final class Route: Sendable {
   /// A route that always responds from the head alone, on an event loop's thread.
   convenience init(
     _ method: String, _ pattern: String, for access: Access,
+    by admission: Admission = .all,
     immediate: @escaping @Sendable (RequestContext) throws -> Response
   ) {
-    self.init(method, pattern, for: access, ready: immediate) { try immediate($0) }
+    self.init(method, pattern, for: access, by: admission, ready: immediate) { try immediate($0) }
   }
 }
 

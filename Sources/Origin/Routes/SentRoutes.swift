@@ -23,13 +23,14 @@ struct SentRoutes: Sendable {
       try Access.admin.check(caller)
     }
     let (isOfAll, search) = (query["sender"] != nil, try SearchWords(query["search"] ?? ""))
-    let page = PageSearch(before: before, limit: limit, isAll: search.isEmpty)
+    let isAll = search.isEmpty && caller.scope?.to == nil
+    let page = PageSearch(before: before, limit: limit, isAll: isAll)
     let (found, next) = try await page.page { before, count in
       try await store.sent.sent(
         by: isOfAll ? nil : caller.id, to: caller.mayPublish ? nil : [caller.ownTag],
         before: before, limit: count)
     } matching: {
-      search.match($0.texts)
+      caller.mayAddress($0.notification.to) && (search.isEmpty || search.match($0.texts))
     }
     let now = Date()
     return .json(
@@ -47,7 +48,9 @@ struct SentRoutes: Sendable {
       }
       tags.append(value)
     }
+    if tags.isEmpty, let to = context.caller.scope?.to { tags = to }
     let expression = try Draft.audience(tags)
+    try context.caller.requireAddressable(tags)
     return .json(200, try await AudienceSize(announcement.size(of: expression)))
   }
 

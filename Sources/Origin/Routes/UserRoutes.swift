@@ -61,7 +61,7 @@ struct UserRoutes: Sendable {
     return .empty(204)
   }
 
-  /// `DELETE /api/users/<name>/tokens`: ends the user's sessions and the tokens of its devices; with
+  /// `DELETE /api/users/<name>/tokens`: ends the user's sessions, access tokens and the tokens of its devices; with
   /// `?registrations` the registrations, too.
   func endCredentials(_ context: RequestContext) async throws -> Response {
     let query = try context.query("registrations")

@@ -106,8 +106,8 @@ final class AccessLog: Sendable {
 }
 
 extension HTTP.Request {
-  /// The target for logs, without a signature, with which a reader could fetch the media, and without a code, with which
-  /// a reader could pair a device.
+  /// The target for logs, without a signature, with which a reader could fetch the media, without a code, with which a
+  /// reader could pair a device, and without an access token.
   ///
   /// Only the signature or the code is removed from a link as this server writes it. Any other target that may
   /// contain one, however it is encoded, is replaced as a whole.
@@ -120,6 +120,7 @@ extension HTTP.Request {
       let page = target.wholeMatch(of: /(\/app\/(?:[a-z]+\.webmanifest)?\?pair=)[A-Za-z0-9_-]*/)
       return page.map { $0.1 + "-" } ?? "/-"
     }
+    if Self.holds(AccessToken.prefix, target) { return "/-" }
     // The end of a link, with which a device reports what happened.
     return method == "POST" ? target.replacing(/to=[0-9]+\.[^&]*/, with: "to=-") : target
   }

@@ -250,6 +250,7 @@ export const texts = {
     endTokens: "Überall abmelden", tokensEnded: (name) => `${name} ist überall abgemeldet.`,
     pair: "Gerät hinzufügen",
     endRegistrations: "Auch alle Geräte abmelden: Sie bekommen keine Benachrichtigungen, bis sie sich neu anmelden",
+    tokens: "Token", tokensOf: (name) => `Zugriffstoken von ${name}`,
   },
   password: {
     change: "Passwort ändern", hint: "Hier bleiben Sie angemeldet. Andere Browser und Ihre Geräte müssen sich neu anmelden.",
@@ -271,6 +272,18 @@ export const texts = {
     selected: "Der Link ist markiert: Kopieren Sie ihn mit der Tastatur.", type: "Oder geben Sie dies in der App ein:", expires: "Endet",
     used: "Dieser Code wurde benutzt: Das Gerät steht jetzt in der Liste.", another: "Neuer Code", open: "Offene Codes",
     made: "Erzeugt", until: "Bis", actions: "Aktionen", revoke: "Widerrufen",
+  },
+  accessTokens: {
+    title: "Zugriffstoken", add: "Zugriffstoken hinzufügen", addFor: (name) => `Zugriffstoken für ${name} hinzufügen`,
+    hint: "Damit sendet ein Programm ohne Ihr Passwort. Es darf nur, was hier gewählt ist.",
+    name: "Name", nameHint: "Buchstaben, Ziffern und -_.@", to: "Nur an diese Schlagwörter (leer: an alle)", toHint: "news, username:anna",
+    mayReceipts: "Darf sehen, wer was bekommen, gelesen und beantwortet hat", mayAssets: "Darf Dateien hochladen und entfernen", ends: "Endet", rate: "Höchstens Benachrichtigungen je Minute",
+    noRate: "unbegrenzt", days: (count) => `in ${count} Tagen`, never: "Nie",
+    made: (name) => `Das Zugriffstoken ${name}`, once: "Kopieren Sie es jetzt: Es wird nicht noch einmal gezeigt.", token: "Zeichenfolge", copy: "Token kopieren",
+    copied: "Das Token wurde kopiert.", selected: "Das Token ist markiert: Kopieren Sie es mit der Tastatur.",
+    may: "Darf", sendsTo: (tags) => `senden an ${tags}`, sendsToAll: "an alle senden", receipts: "sehen, wer es gelesen hat", assets: "Dateien hochladen",
+    rateOf: (rate) => `${rate} je Minute`, until: "Bis", expired: "ist abgelaufen", used: "Zuletzt benutzt", unused: "Noch nie", actions: "Aktionen",
+    none: "Es gibt kein Zugriffstoken.", removeQuestion: (name) => `${name} entfernen? Was damit sendet, hört sofort auf.`,
   },
   signUps: {
     title: "Warten auf Freigabe", user: "Name", device: "Gerät", subjects: "Themen", since: "Seit", actions: "Aktionen",

@@ -250,7 +250,7 @@ export const texts = {
     maxDevices: "Most devices", devicesOf: (name) => `Devices of ${name}`, device: "Device", platform: "Platform", tags: "Tags",
     endTokens: "Sign out everywhere", tokensEnded: (name) => `${name} is signed out everywhere.`,
     endRegistrations: "End the registrations of all devices, too: they get no pushes until they register again",
-    pair: "Pair a phone",
+    pair: "Pair a phone", tokens: "Tokens", tokensOf: (name) => `Access tokens of ${name}`,
   },
   password: {
     change: "Change the password", hint: "You stay signed in here. Other browsers and your devices have to sign in again.",
@@ -272,6 +272,18 @@ export const texts = {
     selected: "The link is selected: copy it with the keyboard.", type: "Or type this in the app:", expires: "Ends",
     used: "This code was used: the device is listed now.", another: "Make another code", open: "Open codes",
     made: "Made", until: "Until", actions: "Actions", revoke: "Revoke",
+  },
+  accessTokens: {
+    title: "Access tokens", add: "Add an access token", addFor: (name) => `Add an access token for ${name}`,
+    hint: "A program sends with it instead of a password. It may send only what is chosen here.",
+    name: "Name", nameHint: "Letters, digits and -_.@", to: "Only to these tags (empty: to everybody)", toHint: "news, username:alice",
+    mayReceipts: "May see who has received, read and answered what", mayAssets: "May upload and remove files", ends: "Ends", rate: "Most notifications a minute",
+    noRate: "no limit", days: (count) => `in ${count} days`, never: "Never",
+    made: (name) => `The access token ${name}`, once: "Copy it now: it is not shown again.", token: "Token", copy: "Copy the token",
+    copied: "The token was copied.", selected: "The token is selected: copy it with the keyboard.",
+    may: "May", sendsTo: (tags) => `send to ${tags}`, sendsToAll: "send to everybody", receipts: "see who has read it", assets: "upload files",
+    rateOf: (rate) => `${rate} a minute`, until: "Until", expired: "has expired", used: "Last used", unused: "Never", actions: "Actions",
+    none: "There is no access token.", removeQuestion: (name) => `Remove ${name}? What sends with it stops at once.`,
   },
   signUps: {
     title: "Waiting for approval", user: "Name", device: "Device", subjects: "Subjects", since: "Since", actions: "Actions",

@@ -49,8 +49,8 @@ package protocol Administration: Sendable {
   ) async throws -> Bool
   /// Removes a user; false if there is none. Throws `conflict` if no admin would be left.
   func removeUserUnlessLastAdmin(_ name: String) async throws -> Bool
-  /// Ends the user's sessions, the tokens of its devices and, if asked to, the registrations; false if there is
-  /// no such user.
+  /// Ends the user's sessions, access tokens, the tokens of its devices and, if asked to, the registrations; false if
+  /// there is no such user.
   func endCredentials(of user: UserID, endingRegistrations: Bool) async throws -> Bool
 
   /// Jobs in a state and a lane, or in any, newest first, with numbers below `before`, at most `limit`.
@@ -81,7 +81,7 @@ extension Administration {
       name, role: role, hash: hash, endingRegistrations: false, maxDevices: nil)
   }
 
-  /// Ends the user's sessions and the tokens of its devices; the registrations stay.
+  /// Ends the user's sessions, access tokens and the tokens of its devices; the registrations stay.
   package func endCredentials(of user: UserID) async throws -> Bool {
     try await endCredentials(of: user, endingRegistrations: false)
   }

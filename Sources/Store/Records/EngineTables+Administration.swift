@@ -60,6 +60,7 @@ extension EngineTables {
     try await database.write { transaction in
       guard try transaction.isUser(user) else { return false }
       try transaction.endCredentials(of: user, endingRegistrations: endingRegistrations)
+      try transaction.run("DELETE FROM access_token WHERE user_id = $1", user)
       return true
     }
   }

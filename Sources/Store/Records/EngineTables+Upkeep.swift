@@ -222,6 +222,14 @@ extension EngineTables {
     }
   }
 
+  func removeExpiredAccessTokens(before time: Date) async throws {
+    try await removeAll(
+      """
+      DELETE FROM access_token
+      WHERE id IN (SELECT id FROM access_token WHERE expires < $1 LIMIT \(Self.batch))
+      """, time)
+  }
+
   func removeExpiredPairings(before time: Date) async throws {
     try await removeAll(
       "DELETE FROM pairing WHERE id IN (SELECT id FROM pairing WHERE expires < $1 LIMIT \(Self.batch))",

@@ -34,6 +34,9 @@ struct MigratedTable: Sendable {
     MigratedTable("user_attribute", key: "user_id", "name", columns: "user_id name value"),
     MigratedTable("session", key: "id", columns: "id hash user_id created used user_agent"),
     MigratedTable(
+      "access_token", key: "id",
+      columns: "id user_id name hash audience receipts assets rate created expires used used_from"),
+    MigratedTable(
       "pairing", key: "id", columns: "id user_id hash short_hash created expires ended"),
     MigratedTable("sign_up", key: "user_id", columns: "user_id subjects created waiting"),
     MigratedTable(
@@ -115,7 +118,8 @@ struct MigratedTable: Sendable {
 
   /// The tables in PostgreSQL whose next number follows from the largest so far.
   static let numbered = [
-    "users", "session", "pairing", "interaction", "push", "job", "audience_part", "link_key",
+    "users", "session", "access_token", "pairing", "interaction", "push", "job", "audience_part",
+    "link_key",
   ]
 }
 

@@ -10,6 +10,17 @@ extension StoreError {
         + "to raise the number")
   }
 
+  /// A user has as many access tokens as it may have.
+  static let tooManyAccessTokens = StoreError(
+    .conflict,
+    "there are \(UserQuota.accessTokens) access tokens, and this user may have no more: remove one")
+
+  /// A user has an access token of this name.
+  static func accessTokenExists(_ name: String) -> StoreError {
+    StoreError(
+      .conflict, "there is an access token “\(name)” already: remove it, or choose another name")
+  }
+
   /// A user has as many open pairings as it may have.
   static let tooManyPairings = StoreError(
     .conflict,

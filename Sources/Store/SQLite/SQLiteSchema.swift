@@ -256,6 +256,16 @@ enum SQLiteSchema {
       id INTEGER PRIMARY KEY AUTOINCREMENT, secret TEXT NOT NULL, created INTEGER NOT NULL
     ) STRICT;
     """,
+    """
+    -- Tokens of publishers. audience: to whom they send, of everybody null. receipts, assets: what else they allow. rate:
+    -- notifications a minute. used, used_from: their last use.
+    CREATE TABLE access_token(
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      user_id INTEGER NOT NULL REFERENCES users ON DELETE CASCADE, name TEXT NOT NULL,
+      hash TEXT NOT NULL UNIQUE, audience TEXT, receipts INTEGER NOT NULL, assets INTEGER NOT NULL,
+      rate INTEGER, created INTEGER NOT NULL, expires INTEGER, used INTEGER, used_from TEXT, UNIQUE (user_id, name)
+    ) STRICT;
+    """,
   ]
 
   /// The tables of ``version``.
@@ -282,6 +292,15 @@ enum SQLiteSchema {
     ) STRICT;
     CREATE INDEX session_of_user ON session(user_id, id);
     CREATE INDEX session_by_age ON session(created);
+
+    -- Tokens of publishers. audience: to whom they send, of everybody null. receipts, assets: what else they allow. rate:
+    -- notifications a minute. used, used_from: their last use.
+    CREATE TABLE access_token(
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      user_id INTEGER NOT NULL REFERENCES users ON DELETE CASCADE, name TEXT NOT NULL,
+      hash TEXT NOT NULL UNIQUE, audience TEXT, receipts INTEGER NOT NULL, assets INTEGER NOT NULL,
+      rate INTEGER, created INTEGER NOT NULL, expires INTEGER, used INTEGER, used_from TEXT, UNIQUE (user_id, name)
+    ) STRICT;
 
     -- Codes by which a device of a user gets a token, once; ended: used, or revoked.
     CREATE TABLE pairing(

@@ -44,12 +44,13 @@ package struct CollectionReport: Sendable, Equatable {
 }
 
 extension Store {
-  /// Removes expired notifications, old history, unreferenced content and renditions beyond the limit.
+  /// Removes expired notifications, sessions and tokens, old history, unreferenced content and renditions beyond the limit.
   ///
   /// Safe at any time. Queued jobs are kept regardless of their age.
   package func collect(_ retention: Retention) async throws -> CollectionReport {
     var report = CollectionReport()
     try await tables.removeEndedSessions()
+    try await tables.removeExpiredAccessTokens(before: now() - StoredAccessToken.expiredAge)
     try await tables.removeExpiredPairings(before: now() - Pairing.endedAge)
     try await tables.removeEndedRegistrations(before: now() - RefusalRule.endedAge)
     try await tables.removeAbandonedSignUps()

@@ -9,11 +9,11 @@ enum PeopleCommand: Command {
       richpush people list                        users with roles and the number of their devices
       richpush people add dora --role publisher   asks for dora's password
       richpush people role dora --role admin      changes the role
-      richpush people password dora               changes the password; ends sessions and tokens
+      richpush people password dora               changes the password; ends sessions, devices' tokens
       richpush people quota dora --max-devices 9  how many devices dora can register; 64 by default
       richpush people devices dora                the devices, without their push tokens
       richpush people devices dora --end phone-1  ends the registration of a device
-      richpush people sign-out dora               ends dora's sessions and the devices' tokens
+      richpush people sign-out dora               ends dora's sessions and all tokens
       richpush people remove dora                 with all devices; never the last admin
       richpush people attributes dora             what is known of dora, for placeholders
       richpush people import FILE.csv             replaces what is known of the users in it

@@ -1122,6 +1122,61 @@ def check_a_phone_is_paired_by_a_picture_that_a_camera_reads(console):
         expect(page.get_by_role("cell", name="Alice's new phone", exact=True)).to_be_visible()
 
 
+def check_an_access_token_is_made_shown_once_used_and_removed(console):
+    def send(token, to):
+        return page.request.post(f"{SERVER}/api/notifications", headers={"Authorization": f"Bearer {token}"}, data=json.dumps(
+            {"message": "By a program.", "to": to})).status
+
+    def add(page, name, opened):
+        page.get_by_role("button", name="Add an access token", exact=True).last.click()
+        dialog = page.get_by_role("dialog", name=opened)
+        dialog.get_by_label("Name").fill(name)
+        dialog.get_by_label("Only to these tags").fill("username:alice news")
+        dialog.get_by_label("May see who").check()
+        dialog.get_by_label("Most notifications a minute").fill("2")
+        dialog.get_by_role("button", name="Add an access token").click()
+        shown = page.get_by_role("dialog", name=f"The access token {name}")
+        token = shown.get_by_label("Token").input_value()
+        assert re.fullmatch(r"rpt_[\w-]{43}", token), token
+        violations = Axe().run(page).response["violations"]
+        assert not violations, violations
+        shown.get_by_role("button", name="Close").click()
+        assert token not in page.content()
+        return token
+
+    with console.page("tilda") as page:
+        show(page, "account")
+        expect(page.get_by_text("There is no access token.")).to_be_visible()
+        token = add(page, "ci", "Add an access token")
+        rows = page.get_by_role("region", name="Access tokens").locator("tbody tr")
+        expect(rows).to_contain_text("send to username:alice, news; see who has read it; 2 a minute")
+        expect(rows.get_by_role("cell").nth(3)).to_have_text("Never")
+        assert [send(token, to) for to in (["username:alice"], ["username:bob"], ["username:alice"], ["username:alice"])] == [
+            201, 403, 201, 429]
+        show(page, "catalogue")
+        show(page, "account")
+        expect(rows.get_by_role("cell").nth(3)).to_contain_text("127.0.0.1")
+        # A name can be there once.
+        page.get_by_role("button", name="Add an access token").click()
+        dialog = page.get_by_role("dialog", name="Add an access token")
+        dialog.get_by_label("Name").fill("ci")
+        dialog.get_by_role("button", name="Add an access token").click()
+        expect(dialog.get_by_role("alert")).to_contain_text("already")
+        dialog.get_by_role("button", name="Cancel").click()
+    with console.page("admin") as page:
+        show(page, "people")
+        page.get_by_role("button", name="Tokens: tilda").click()
+        dialog = page.get_by_role("dialog", name="Access tokens of tilda")
+        expect(dialog.locator("tbody tr")).to_have_count(1)
+        second = add(page, "backup", "Add an access token for tilda")
+        expect(dialog.locator("tbody tr")).to_have_count(2)
+        for name in ["ci", "backup"]:
+            dialog.get_by_role("button", name=f"Remove: {name}").click()
+            page.get_by_role("dialog", name=f"Remove {name}?").get_by_role("button", name="Remove").click()
+            expect(dialog.get_by_role("button", name=f"Remove: {name}")).to_have_count(0)
+        assert [send(token, ["username:alice"]), send(second, ["username:alice"])] == [401, 401]
+
+
 def check_the_page_opens_without_an_error_and_names_the_account_of_the_demonstration(console):
     with console.page() as page:
         errors = []

@@ -1,0 +1,89 @@
+// Access tokens, with which programs send for a publisher: one's own or, for administrators, anybody's.
+import { get, post, query, remove } from "./api.js";
+import { completeNames } from "./audience-names.js";
+import { fill, h } from "./dom.js";
+import { number, time } from "./format.js";
+import { confirmed, table } from "./screen.js";
+import { texts } from "./texts.js";
+
+const t = texts.accessTokens;
+const days = 86400000;
+
+/** A section of a screen with the tokens of a user, of oneself without one. */
+export function accessTokens(screen, user) {
+  const section = h("section", { class: "line-up" });
+  const row = (one) => {
+    const end = h("button", { type: "button", class: "danger", "aria-label": `${texts.remove}: ${one.name}`, on: { click: async () => {
+      if (!(await confirmed(t.removeQuestion(one.name), texts.remove))) return;
+      await screen.attempt(end, async () => {
+        await remove(`/api/tokens/${one.id}`);
+        await section.show();
+      });
+    } } }, texts.remove);
+    const may = [
+      one.to ? t.sendsTo(one.to.join(", ")) : t.sendsToAll, one.receipts && t.receipts, one.assets && t.assets,
+      one.rate && t.rateOf(number(one.rate))].filter(Boolean).join("; ");
+    const hasExpired = one.expires && new Date(one.expires) <= new Date();
+    return [h("strong", {}, one.name), may, hasExpired ? [t.expired, " ", time(one.expires)] : one.expires ? time(one.expires) : t.never,
+      one.used ? h("span", { title: one.address }, time(one.used), " ", one.address) : t.unused, end];
+  };
+  section.show = async () => {
+    const { tokens } = await get(`/api/tokens${query({ user })}`);
+    fill(section, table(t.title, [t.name, t.may, t.until, t.used, t.actions], tokens.map(row), t.none));
+  };
+  return section;
+}
+
+/** Shows the dialog in which a token is made, for a user or for oneself, and then its secret; calls `done` when it is closed. */
+export function addAccessToken(screen, user, done) {
+  const name = h("input", { required: true, pattern: "[A-Za-z0-9_.@\\-]{1,64}", title: t.nameHint, autocapitalize: "none", autocomplete: "off" });
+  const to = h("input", { autocapitalize: "none", spellcheck: false, placeholder: t.toHint });
+  const [receipts, assets] = [0, 0].map(() => h("input", { type: "checkbox" }));
+  const expires = h("select", {}, [["30", t.days(30)], ["90", t.days(90)], ["365", t.days(365)], ["", t.never]].map(([value, text]) =>
+    h("option", { value, selected: value === "90" }, text)));
+  const rate = h("input", { type: "number", min: 1, max: 100000, placeholder: t.noRate });
+  const problem = h("p", { class: "problem", role: "alert" });
+  const add = h("button", { class: "main" }, t.add);
+  const submit = async (event) => {
+    event.preventDefault();
+    add.disabled = true;
+    problem.textContent = "";
+    // As in a notification: tags of which one has to match, or one expression.
+    const entered = to.value.trim();
+    const recipients = /[!&|()]/.test(entered) ? [entered] : entered.split(/[\s,]+/).filter(Boolean);
+    try {
+      const { token } = await post("/api/tokens", {
+        name: name.value, receipts: receipts.checked, assets: assets.checked, ...(user && { user }), ...(recipients.length && { to: recipients }),
+        ...(expires.value && { expires: new Date(Date.now() + expires.value * days).toISOString() }), ...(rate.value && { rate: Number(rate.value) }) });
+      show(token);
+    } catch (error) {
+      problem.textContent = error.message;
+      add.disabled = false;
+    }
+  };
+  const show = (token) => {
+    const field = h("input", { value: token, readOnly: true, autocomplete: "off", spellcheck: false, on: { focus: () => field.select() } });
+    const copy = h("button", { type: "button", class: "main", on: { click: async () => {
+      // Without https there is no clipboard.
+      field.select();
+      await navigator.clipboard?.writeText(token);
+      screen.say(navigator.clipboard ? t.copied : t.selected);
+    } } }, t.copy);
+    fill(dialog, h("form", { method: "dialog" }, h("h2", { id: "token-title" }, t.made(name.value)), h("p", { role: "status" }, t.once),
+      h("label", {}, t.token, field), h("div", { class: "actions" }, h("button", {}, texts.close), copy)));
+    copy.focus();
+  };
+  const close = () => {
+    dialog.remove();
+    done();
+  };
+  const dialog = h("dialog", { class: "small", "aria-labelledby": "token-title", on: { close } },
+    h("form", { on: { submit } }, h("h2", { id: "token-title" }, user ? t.addFor(user) : t.add), h("p", { class: "quiet" }, t.hint),
+      h("label", {}, t.name, name), h("label", {}, t.to, to), completeNames(to, () => "tags"),
+      h("label", { class: "check" }, receipts, t.mayReceipts), h("label", { class: "check" }, assets, t.mayAssets),
+      h("label", {}, t.ends, expires), h("label", {}, t.rate, rate), problem,
+      h("div", { class: "actions" }, h("button", { type: "button", on: { click: () => dialog.close() } }, texts.cancel), add)));
+  document.body.append(dialog);
+  dialog.showModal();
+  name.focus();
+}

@@ -1,0 +1,104 @@
+import FoundationEssentials
+import Primitives
+
+extension EngineTables {
+  func addAccessToken(
+    _ hash: Digest, _ name: String, _ scope: AccessTokenScope, of user: UserID
+  ) async throws -> StoredAccessToken? {
+    let now = now()
+    return try await database.write { transaction in
+      guard try transaction.lockQuota(of: user) else { return nil }
+      let names = try transaction.column(
+        "SELECT name FROM access_token WHERE user_id = $1", user, as: String.self)
+      if names.contains(name) { throw StoreError.accessTokenExists(name) }
+      if names.count >= UserQuota.accessTokens { throw StoreError.tooManyAccessTokens }
+      let id = try transaction.value(
+        """
+        INSERT INTO access_token(user_id, name, hash, audience, receipts, assets, rate, created, expires)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id
+        """, user, name, hash, scope.to.map(StringList.init), scope.readsReceipts ? 1 : 0,
+        scope.uploadsAssets ? 1 : 0, scope.rate, now, scope.expires, as: Int.self)
+      guard let id else { throw StoreError(.failed, "the token was not stored") }
+      return try transaction.first(
+        "SELECT \(StoredAccessToken.columns) WHERE access_token.id = $1", id,
+        read: StoredAccessToken.init)
+    }
+  }
+
+  func owner(ofAccessToken hash: Digest) async throws -> AccessTokenOwner? {
+    let now = now()
+    return try await database.read { connection in
+      try connection.first(
+        """
+        SELECT access_token.id, \(AccessTokenScope.columns), users.id, users.name, role,
+          users.hash IS NULL
+        FROM access_token JOIN users ON users.id = access_token.user_id
+        WHERE access_token.hash = $1 AND (expires IS NULL OR expires > $2)
+        """, hash, now
+      ) { row in
+        AccessTokenOwner(
+          token: try row.next(), scope: try AccessTokenScope(&row), user: try row.next(),
+          name: try row.next(), role: try row.next(), isPasswordless: try row.next())
+      }
+    }
+  }
+
+  func accessTokens(of user: UserID?) async throws -> [StoredAccessToken] {
+    try await database.read { connection in
+      try connection.all(
+        """
+        SELECT \(StoredAccessToken.columns)
+        WHERE CAST($1 AS bigint) IS NULL OR user_id = $1 ORDER BY access_token.id DESC
+        """, user, read: StoredAccessToken.init)
+    }
+  }
+
+  func removeAccessToken(_ id: Int, of user: UserID?) async throws -> Bool {
+    try await database.write { transaction in
+      let owner = try transaction.value(
+        """
+        DELETE FROM access_token WHERE id = $1 AND (CAST($2 AS bigint) IS NULL OR user_id = $2)
+        RETURNING user_id
+        """, id, user, as: UserID.self)
+      guard let owner else { return false }
+      transaction.effects.add(.credentialsEnded(owner))
+      return true
+    }
+  }
+
+  func recordUse(ofAccessToken id: Int, from address: String) {
+    let now = now()
+    database.writeSoon { transaction in
+      try transaction.run(
+        "UPDATE access_token SET used = $1, used_from = $2 WHERE id = $3", now, address, id)
+    }
+  }
+}
+
+extension AccessTokenScope {
+  fileprivate static let columns = "audience, receipts = 1, assets = 1, rate, expires"
+
+  fileprivate init(_ row: inout some Row) throws {
+    let to: StringList? = try row.next()
+    self.to = to?.items
+    (readsReceipts, uploadsAssets) = (try row.next(), try row.next())
+    (rate, expires) = (try row.next(), try row.next())
+  }
+}
+
+extension StoredAccessToken {
+  /// With the tables that they are of.
+  fileprivate static let columns = """
+    access_token.id, access_token.name, \(AccessTokenScope.columns), access_token.created, used,
+      used_from, users.name
+    FROM access_token JOIN users ON users.id = access_token.user_id
+    """
+
+  fileprivate init(_ row: inout some Row) throws {
+    (id, name) = (try row.next(), try row.next())
+    scope = try AccessTokenScope(&row)
+    (created, used, address, user) = (
+      try row.next(), try row.next(), try row.next(), try row.next()
+    )
+  }
+}
