@@ -105,7 +105,7 @@ let package = Package(
         "WebApp", "Console", "PageParts", "Delivery", "Intake", "Media", "Store", "Push",
         "PluginHost", "HTTP", "MediaTypes", "RichPushAPI", "Primitives", "CLibraries",
       ],
-      resources: [.embedInCode("openapi.json")]),
+      resources: [.embedInCode("openapi.json"), .embedInCode("Compatibility/Ntfy/emoji.txt")]),
     module(
       "RichPushClient",
       on: ["RichPushAPI"]
@@ -177,7 +177,8 @@ let package = Package(
         "richpush", "richpush-exec", "img", "img-decode", "sound", "video", "url",
       ],
       exclude: [
-        "App", "Console", "Plugins/Attacks", "Plugins/Films", "Plugins/OldKernel", "Plugins/Sounds",
+        "App", "Compatible/ntfy_clients.py", "Console", "Plugins/Attacks", "Plugins/Films",
+        "Plugins/OldKernel", "Plugins/Sounds",
         "Push/subscribe_button.py",
       ],
       swiftSettings: strict),

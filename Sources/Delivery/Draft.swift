@@ -23,10 +23,10 @@ package struct Draft: Sendable {
   }
 
   /// Checks everything about a new notification that depends on nothing else, at a time; `allowing` are the URL
-  /// schemes that its links may have beside `https`.
+  /// schemes that its links may have beside `https`. Without a time only the audience is checked.
   ///
   /// - Throws: all faults.
-  private init(
+  package init(
     _ new: NewNotification, allowing linkSchemes: Set<String> = [], now: Date? = nil
   ) throws(ServiceError) {
     self.new = new

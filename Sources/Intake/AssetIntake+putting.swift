@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import Media
 import MediaTypes
@@ -54,6 +55,25 @@ extension AssetIntake {
         return try await asset(of: content, stamp, richType, name)
       }
     }
+  }
+
+  /// Makes a file in the store's temporary folder the content of one notification, if the plugin accepts it; nothing is
+  /// left at `path`.
+  ///
+  /// - Returns: an asset that is in neither the drop folder nor the catalogue, for ``Publisher``.
+  /// - Throws: the plugin's reason.
+  package func attach(
+    _ path: String, _ richType: String, _ name: AssetName
+  ) async throws(ServiceError) -> AssetRecord {
+    let content = try await BlockingExecutor.intake.run { () async throws(ServiceError) in
+      try await checkedContent(movedFrom: path, richType, name)
+    }
+    var asset = AssetRecord(
+      richType: richType, name: name.value, state: .ready, bytes: content.pinned.size,
+      modified: Date(timeIntervalSince1970: 0), stamp: "")
+    (asset.blob, asset.type) = (content.pinned.digest, content.pinned.type)
+    asset.details = content.details
+    return asset
   }
 
   /// Makes an uploaded file a blob, and has the plugin validate it.

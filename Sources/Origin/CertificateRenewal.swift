@@ -25,18 +25,18 @@ final class CertificateRenewal: Sendable {
   private let launcher: PluginLauncher?
   private let tickets: TLSTicketKeys
   private let monitor: CertificateMonitor
-  private let server: Server
+  private let servers: [Server]
   private let log: Log
   private let state: Mutex<State>
 
   /// Looks for changes since `facts`; `launcher` opens what the server's user cannot read.
   init(
     _ configuration: OriginConfiguration, since facts: [FileFacts?], _ launcher: PluginLauncher,
-    _ tickets: TLSTicketKeys, _ monitor: CertificateMonitor, _ server: Server, log: Log
+    _ tickets: TLSTicketKeys, _ monitor: CertificateMonitor, _ servers: [Server], log: Log
   ) {
     self.launcher = configuration.user == nil ? nil : launcher
     (self.configuration, self.tickets, self.monitor) = (configuration, tickets, monitor)
-    (self.server, self.log) = (server, log)
+    (self.servers, self.log) = (servers, log)
     state = Mutex(State(facts: facts))
   }
 
@@ -78,7 +78,7 @@ final class CertificateRenewal: Sendable {
 
   private func use(_ opened: OpenCertificates) throws {
     guard let identity = try configuration.identity(of: opened, tickets: tickets) else { return }
-    try server.reload(identity)
+    for server in servers { try server.reload(identity) }
     state.withLock { $0 = State(facts: opened.facts) }
     monitor.replace(with: identity.certificates)
   }

@@ -135,6 +135,10 @@ struct DeliveryServices: Sendable {
 struct RouteServices: Sendable {
   let table: RouteTable
   let dispatcher: RequestDispatcher
+  /// Answers the requests to the server.
+  let responder: any Responder
+  /// Answers those to the server that only ntfy's API has; nil if it has none.
+  let ntfy: (any Responder)?
   let authenticator: Authenticator
   let readiness: Readiness
   let requests = RequestMetrics()
@@ -179,6 +183,10 @@ struct RouteServices: Sendable {
       unreached: delivery.unreached,
       subjects: SubjectLimit(store: store, subjects: configuration.subjects.map(\.tag)), log: log)
     let inbox = InboxRoutes(store: store)
+    let compatible = CompatibleRoutes(
+      configuration.compatibility,
+      CompatiblePublishing(
+        store: store, publisher: delivery.publisher, assets: intake.assets, log: log))
     table = RouteTable(
       health: HealthRoutes(
         store: store, access: configuration.metricsAccess, readiness: readiness, report: metrics,
@@ -211,6 +219,7 @@ struct RouteServices: Sendable {
       pushes: delivery.pushes, events: delivery.events,
       pages: PageRoutes(configuration, sessions: sessions).routes)
     dispatcher = RequestDispatcher(table, authenticator: authenticator, store: store, log: log)
+    (responder, ntfy) = compatible.responders(dispatcher)
     store.observers.onCredentialsEnded.add {
       [authenticator, bodies = dispatcher.bodies, streams = [delivery.pushes, delivery.events]]
       user in

@@ -20,6 +20,8 @@ package final class Origin: Sendable {
   private let delivery: DeliveryServices
   private let monitors: [FolderMonitor]
   private let server: Server
+  /// The one that only ntfy's API has, at an address of its own.
+  private let ntfyServer: Server?
   private let accessLog: AccessLog?
   private let control: ControlSocket
   private let renewal: CertificateRenewal?
@@ -39,6 +41,10 @@ package final class Origin: Sendable {
     // What needs root comes first: the TLS key, the port, and the launcher of plugins, which also needs that few
     // descriptors are open.
     let listeners = try configuration.user.map { _ in try Listeners.open(serverConfiguration) }
+    let ntfyConfiguration = configuration.ntfyServer(like: serverConfiguration)
+    let ntfyListeners = try ntfyConfiguration.flatMap { ntfy in
+      try configuration.user.map { _ in try Listeners.open(ntfy) }
+    }
     let launcher = try PluginLauncher(configuration.plugins(log: log))
     try configuration.user?.become(ownerOf: configuration.data)
     let store = try Store(
@@ -61,17 +67,25 @@ package final class Origin: Sendable {
     accessLog = try configuration.accessLog.map { [authenticator = routes.authenticator] path in
       try AccessLog(path: path, caller: authenticator.knownCaller)
     }
+    let observer = AccessObserver(recordsCached: accessLog != nil) {
+      [requests = routes.requests, accessLog] in
+      if !$0.isCached { requests.count($0) }
+      accessLog?.add($0)
+    }
     server = try Server(
-      serverConfiguration, listeners: listeners, responder: routes.dispatcher, log: log,
-      observer: AccessObserver(recordsCached: accessLog != nil) {
-        [requests = routes.requests, accessLog] in
-        if !$0.isCached { requests.count($0) }
-        accessLog?.add($0)
-      })
-    renewal = serverConfiguration.tls.map { [server] identity in
+      serverConfiguration, listeners: listeners, responder: routes.responder, log: log,
+      observer: observer)
+    if let ntfy = ntfyConfiguration, let responder = routes.ntfy {
+      ntfyServer = try Server(
+        ntfy, listeners: ntfyListeners, responder: responder, log: log, observer: observer)
+    } else {
+      ntfyServer = nil
+    }
+    renewal = serverConfiguration.tls.map {
+      [servers = [server] + [ntfyServer].compactMap(\.self)] identity in
       configuration.advise(on: identity.certificates, log: log)
       return CertificateRenewal(
-        configuration, since: facts, launcher, ticketKeys, certificate, server, log: log)
+        configuration, since: facts, launcher, ticketKeys, certificate, servers, log: log)
     }
     try await configuration.warn(of: store, log: log)
     monitors = try await intake.monitors(configuration, delivery.publisher, log: log)
@@ -153,16 +167,24 @@ package final class Origin: Sendable {
 
   private func turns() -> DispatchGroup {
     let group = DispatchGroup()
-    server.turn(group)
+    for server in servers { server.turn(group) }
     housekeeping.store.turn(group)
     return group
   }
 
   /// The application as the HTTP server calls it.
-  package var responder: any Responder { routes.dispatcher }
+  package var responder: any Responder { routes.responder }
+
+  /// ntfy's API as its own HTTP server calls it; nil if it has none.
+  package var ntfyResponder: (any Responder)? { routes.ntfy }
 
   /// The port that the server listens on.
   package var port: Int { server.port }
+
+  /// The port of ntfy's API; nil if it has no address of its own.
+  package var ntfyPort: Int? { ntfyServer?.port }
+
+  private var servers: [Server] { [server] + [ntfyServer].compactMap(\.self) }
 
   /// Reads users, keys and the TLS certificates again; open connections keep the old certificates.
   ///
@@ -180,7 +202,9 @@ package final class Origin: Sendable {
     for monitor in monitors { monitor.stop() }
     intake.preparer.stop()
     delivery.workers.stop()
+    async let other: Void? = ntfyServer?.stop(grace: .seconds(10))
     await server.stop(grace: .seconds(10))
+    _ = await other
     await delivery.lanes.stop()
     await housekeeping.store.settle()
     accessLog?.flush()

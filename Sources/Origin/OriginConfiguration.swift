@@ -69,6 +69,8 @@ package struct OriginConfiguration: Sendable {
   package var subjects: [Subject] = []
   /// Whether people can add themselves as users, who get only ``subjects``; nil if not.
   package var signUp: SignUp?
+  /// The APIs of other programs that are served, too.
+  package var compatibility = CompatibilitySettings()
   /// The user in whose name dropped files are published; nil disables publishing them.
   package var publishAs: String?
   /// How long a dropped file is unchanged before it is published, in seconds.
@@ -325,10 +327,21 @@ extension OriginConfiguration {
     server.listeningSockets = listeningSockets
     server.allowedOrigins = origins
     // In demo mode passwords can be guessed, so pages in a browser must not send requests.
-    if isDemo { server.allowedHosts = publicHost.map { [$0] } ?? [] }
+    if isDemo {
+      server.allowedHosts = Set(publicHost.map { [$0] } ?? [])
+      if case .host(let name)? = compatibility.ntfy { server.allowedHosts?.insert(name) }
+    }
     server.limits.connectionsPerAddress = connectionsPerAddress
     for proxy in proxies { _ = server.trust(proxy) }
     return server
+  }
+
+  /// The configuration of the server that only ntfy's API has, like that of the other one; nil if there is none.
+  func ntfyServer(like server: ServerConfiguration) -> ServerConfiguration? {
+    guard case .address(let host, let port)? = compatibility.ntfy else { return nil }
+    var own = server
+    (own.host, own.port, own.listeningSockets) = (host, port, [])
+    return own
   }
 
   /// The host of the public address, with its port if it has one.

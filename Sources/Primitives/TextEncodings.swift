@@ -21,6 +21,13 @@ package enum PercentEncoding {
     }
   }
 
+  /// A byte as an escape, whatever it is.
+  package static func escaped(_ byte: UInt8) -> String {
+    String(
+      decoding: [UInt8(ascii: "%"), hexadecimalDigit(byte >> 4), hexadecimalDigit(byte & 15)],
+      as: UTF8.self)
+  }
+
   /// The text, decoded exactly once; nil for an invalid escape, a NUL, or bytes that are not UTF-8.
   ///
   /// With `decodesPlusAsSpace`, `+` means a space, as in `application/x-www-form-urlencoded`.

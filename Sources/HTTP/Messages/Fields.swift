@@ -41,6 +41,11 @@ package struct Fields: Sendable {
     lines.filter { matches($0, name) }.map { text($0.value) }
   }
 
+  /// The bytes of the field's first line as they were received, which need not be UTF-8; nil if there is none.
+  package func bytes(of name: String) -> [UInt8]? {
+    lines.first { matches($0, name) }.map { Array(bytes[$0.value]) }
+  }
+
   /// The number of lines that the field has.
   func count(of name: String) -> Int { lines.count { matches($0, name) } }
 

@@ -100,7 +100,7 @@ package struct Query: Sendable {
   package subscript(_ name: String) -> String? { items.first { $0.name == name }?.value }
 
   /// Decodes what follows the "?"; nil for an invalid escape, a NUL or bytes that are not UTF-8.
-  init?(encoded: Span<UInt8>) {
+  package init?(encoded: Span<UInt8>) {
     var items: [(name: String, value: String)] = []
     var start = 0
     for end in 0...encoded.count

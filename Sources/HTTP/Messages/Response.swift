@@ -70,6 +70,9 @@ package struct Response: Sendable {
     return response.notStored
   }
 
+  /// The reason phrase of a status (RFC 9110, section 15).
+  package static func reason(of status: Int) -> String { ProblemDetails.reasonPhrase(of: status) }
+
   /// The same response with `Cache-Control: no-store`, unless it has another Cache-Control.
   private var notStored: Response {
     var response = self

@@ -7,8 +7,7 @@ import Store
 
 /// Finds the route and the caller of every request, and turns errors into responses.
 final class RequestDispatcher: Responder {
-  private let routes: [Route]
-  private let router: Router
+  private let site: RouteSite
   let authenticator: Authenticator
   private let pushes: PushAuthenticator
   let store: Store
@@ -22,17 +21,23 @@ final class RequestDispatcher: Responder {
   private let bodyPermits = KeyedSemaphore<UserID>(width: UserQuota.bodies)
 
   init(_ table: RouteTable, authenticator: Authenticator, store: Store, log: Log) {
-    (routes, renderer) = (table.routes, table.media.renderer)
-    router = Router(routes.map { ($0.method, $0.pattern) })
+    (site, renderer) = (RouteSite(table.routes), table.media.renderer)
     (self.authenticator, self.store, self.log) = (authenticator, store, log)
     pushes = PushAuthenticator(store: store, links: table.signed.links)
     bodies = OpenBodies(store)
   }
 
-  func plan(for request: Request) -> ResponsePlan {
-    switch router.match(request) {
-    case .answered(let response): .immediate(response)
-    case .found(let index, let parameters): authenticate(request, routes[index], parameters)
+  func plan(for request: Request) -> ResponsePlan { plan(for: request, at: site) }
+
+  /// The plan for a request to a site, which may be another than this API's.
+  func plan(for request: Request, at site: RouteSite) -> ResponsePlan {
+    switch site.router.match(request) {
+    case .answered(let response):
+      return .immediate(site.dialect?.translated(response) ?? response)
+    case .found(let index, let parameters):
+      let route = site.routes[index]
+      let plan = authenticate(request, route, parameters)
+      return route.dialect?.translated(plan) ?? plan
     }
   }
 
@@ -61,7 +66,7 @@ final class RequestDispatcher: Responder {
   }
 
   func route(of request: Request?) -> String {
-    request.map { router.pattern(of: $0) ?? "unknown" } ?? "unreadable"
+    request.map { site.name(of: $0) ?? "unknown" } ?? "unreadable"
   }
 
   /// Authenticates the caller, before the body is read.
@@ -82,7 +87,13 @@ final class RequestDispatcher: Responder {
     if route.admission.contains(.push), let push = ShownPush(request) {
       return authenticate(request, push, authorize)
     }
-    guard let authorization = request.fields["Authorization"] else {
+    let given =
+      if let dialect = route.dialect {
+        dialect.authorization(of: request, parameters)
+      } else {
+        request.fields["Authorization"]
+      }
+    guard let authorization = given else {
       return authenticate(request, route, authorize)
     }
     switch authenticator.find(authorization, from: request.peer) {
@@ -161,6 +172,13 @@ final class RequestDispatcher: Responder {
       context.login == nil ? nil : bodies.add(context.caller)
     }
     return switch route.body {
+    case .textOrFile(let limit, _) where Self.isText(context, upTo: limit):
+      .collectingBody(limit: limit, deadline: deadline, interruption: interruption()) { body in
+        permit?.end()
+        var context = context
+        context.body = body
+        return await respond(context)
+      }
     case .none:
       .asynchronous(deadline: deadline) {
         permit?.end()
@@ -176,7 +194,7 @@ final class RequestDispatcher: Responder {
         context.body = body
         return await respond(context)
       }
-    case .file(let limit):
+    case .file(let limit), .textOrFile(_, let limit):
       .savingBody(
         limit: limit, folder: store.temporaryFolder, reserve: AssetIntake.reservedSpace,
         deadline: deadline, interruption: interruption()
@@ -197,6 +215,15 @@ final class RequestDispatcher: Responder {
     return length
   }
 
+  /// Whether the body of a request is so short that it is read into memory.
+  private static func isText(_ context: RequestContext, upTo limit: Int) -> Bool {
+    switch context.request.body {
+    case .none: true
+    case .sized(let length): length <= limit
+    case .chunked: false
+    }
+  }
+
   /// What a request with a body holds until the body is complete, or its file is handled.
   ///
   /// It also ends with the plan, if the client leaves before. Nil if there is no body, or no user: then the limits of
@@ -206,7 +233,11 @@ final class RequestDispatcher: Responder {
   ) throws(ServiceError) -> KeyedSemaphore<UserID>.Permit? {
     guard route.access != .anybody, context.request.body != .none else { return nil }
     let isFile =
-      if case .file = route.body { true } else { Self.largeBody(of: context, route) != nil }
+      switch route.body {
+      case .file: true
+      case .textOrFile(let limit, _): !Self.isText(context, upTo: limit)
+      case .none, .memory: Self.largeBody(of: context, route) != nil
+      }
     let permit = (isFile ? uploadPermits : bodyPermits).tryPermit(context.caller.id)
     guard let permit else {
       throw isFile

@@ -190,6 +190,8 @@ final class Route: Sendable {
     case memory(limit: Int, largest: Int = 0)
     /// Into a temporary file, at most `limit` bytes.
     case file(limit: Int)
+    /// Into memory if it has at most `text` bytes, or else into a temporary file, at most `limit` bytes.
+    case textOrFile(text: Int, limit: Int)
   }
 
   let method: String
@@ -209,27 +211,31 @@ final class Route: Sendable {
   /// What a request with these path parameters fetches.
   let fetch: (@Sendable ([String]) -> Fetch?)?
   let handler: @Sendable (RequestContext) async throws -> Response
+  /// The API of another program that it speaks; nil for this one.
+  let dialect: (any Dialect)?
 
   /// A route; `access` has no default, so that no new route is public by oversight.
   init(
     _ method: String, _ pattern: String, for access: Access, by admission: Admission = .all,
     body: Body = .none, deadline: Duration = .seconds(30),
     ready: (@Sendable (RequestContext) throws -> Response?)? = nil,
-    fetching fetch: (@Sendable ([String]) -> Fetch?)? = nil,
+    fetching fetch: (@Sendable ([String]) -> Fetch?)? = nil, in dialect: (any Dialect)? = nil,
     _ handler: @escaping @Sendable (RequestContext) async throws -> Response
   ) {
     (self.method, self.pattern, self.access) = (method, pattern, access)
-    (self.admission, self.fetch) = (admission, fetch)
+    (self.admission, self.fetch, self.dialect) = (admission, fetch, dialect)
     (self.body, self.deadline, self.ready, self.handler) = (body, deadline, ready, handler)
   }
 
   /// A route that always responds from the head alone, on an event loop's thread.
   convenience init(
     _ method: String, _ pattern: String, for access: Access,
-    by admission: Admission = .all,
+    by admission: Admission = .all, in dialect: (any Dialect)? = nil,
     immediate: @escaping @Sendable (RequestContext) throws -> Response
   ) {
-    self.init(method, pattern, for: access, by: admission, ready: immediate) { try immediate($0) }
+    self.init(method, pattern, for: access, by: admission, ready: immediate, in: dialect) {
+      try immediate($0)
+    }
   }
 }
 

@@ -115,8 +115,10 @@ extension HTTP.Request {
     let address = /\/media\/[0-9]+\/[A-Za-z0-9._;=-]+\?expires=[0-9]+&key=[0-9]+&signature=/
     if let match = target.prefixMatch(of: address) { return match.output + "-" }
     let isMedia = segments.first { !$0.isEmpty }?.lowercased() == "media"
-    if isMedia || Self.holds("signature=", target) { return "/media/-" }
-    if Self.holds("pair=", target) {
+    if isMedia || Self.holds("signature=", in: target) { return "/media/-" }
+    // The credentials of other programs' APIs: an access token may be wherever their clients like.
+    if Self.holds("rpt_", "auth=", "token=", in: target) { return "/-" }
+    if Self.holds("pair=", in: target) {
       let page = target.wholeMatch(of: /(\/app\/(?:[a-z]+\.webmanifest)?\?pair=)[A-Za-z0-9_-]*/)
       return page.map { $0.1 + "-" } ?? "/-"
     }
@@ -125,10 +127,11 @@ extension HTTP.Request {
     return method == "POST" ? target.replacing(/to=[0-9]+\.[^&]*/, with: "to=-") : target
   }
 
-  private static func holds(_ name: String, _ target: String) -> Bool {
+  private static func holds(_ names: String..., in target: String) -> Bool {
     var text = target
     for _ in 0..<4 {
-      if text.lowercased().contains(name) { return true }
+      let lower = text.lowercased()
+      if names.contains(where: lower.contains) { return true }
       let decoded = text.replacing(/%([0-7][0-9A-Fa-f])/) { escape in
         UInt8(escape.1, radix: 16).map { String(Unicode.Scalar($0)) } ?? ""
       }

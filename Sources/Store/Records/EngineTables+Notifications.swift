@@ -44,6 +44,19 @@ extension EngineTables {
     return try await database.read { try $0.notification(id, at: now) }
   }
 
+  func notification(about subject: String, sender: UserID) async throws -> StoredNotification? {
+    let now = now()
+    return try await database.read { query in
+      try query.first(
+        """
+        SELECT \(StoredNotification.columns) FROM notification
+        WHERE sender = $1 AND replaces = $2 AND replaced_by IS NULL
+          AND (expires IS NULL OR expires > $3)
+        ORDER BY id DESC LIMIT 1
+        """, sender, subject, now, read: StoredNotification.init)
+    }
+  }
+
   func notification(
     for key: IdempotencyKey, sender: UserID?
   ) async throws -> StoredNotification? {

@@ -189,6 +189,8 @@ package protocol Notifications: Sendable {
 
   /// The notification with this id; nil if there is none or it has expired.
   func notification(_ id: Int) async throws -> StoredNotification?
+  /// The sender's latest notification about a subject, its `replaces`; nil if there is none or it has expired.
+  func notification(about subject: String, sender: UserID) async throws -> StoredNotification?
   /// The notification that was created with an idempotency key of this sender, or nil.
   ///
   /// Throws `conflict` if the key was used for another request.

@@ -46,6 +46,10 @@ enum ServeCommand: Command {
     .value(
       "sign-up", "HOW", "people add themselves for --subjects: open, or approval by an admin"),
     .value("public-url", "URL", "this server's address for phones, used in the links of pushes"),
+    .list("compat", "LIST", "APIs of other programs to serve for publishers: ntfy"),
+    .value(
+      "ntfy-listen", "HOST:PORT",
+      "where ntfy's API listens, or a host name of its own where this server listens"),
     .list("link-scheme", "SCHEME", "what links in notifications may begin with beside https"),
     .value("access-log", "FILE", "a line of JSON for each response; - is standard output"),
     .list("cors-origin", "ORIGIN", "an origin whose pages may read responses; * means any"),
@@ -124,8 +128,9 @@ enum ServeCommand: Command {
     let url = "\(scheme)://\(address.text(port: origin.port))"
     let console = configuration.hasConsole ? url + "/console/" : nil
     let app = configuration.app == nil ? nil : url + "/app/"
+    let ntfy = try ntfyAddress(arguments, origin).map { "\(scheme)://\($0)" }
     let lines =
-      ["richpush: listening on \(url)"]
+      ["richpush: listening on \(url)"] + (ntfy.map { ["richpush: ntfy's API is at \($0)"] } ?? [])
       + (console.map { ["richpush: the console is at \($0)"] } ?? [])
     // People open the console; programs read the first line.
     for line in Terminal.isInteractive ? lines.reversed() : lines { Terminal.print("\(line)") }
@@ -146,6 +151,15 @@ enum ServeCommand: Command {
     }
     supervision.sendStopping()
     await origin.stop()
+  }
+
+  /// Where ntfy's API is, without a scheme; nil if it is not served.
+  private static func ntfyAddress(
+    _ arguments: Arguments, _ origin: Origin
+  ) throws(CommandLineError) -> String? {
+    guard let text = arguments.string("ntfy-listen") else { return nil }
+    guard let port = origin.ntfyPort else { return text.lowercased() }
+    return try ListenAddress(text, of: "ntfy-listen").text(port: port)
   }
 
   /// The configuration that the flags and the environment describe.
@@ -195,15 +209,29 @@ enum ServeCommand: Command {
       configuration.user = try arguments.string("user").map(ServerUser.init)
       try arguments.string("public-url").map { try configuration.usePublicURL($0) }
       try configuration.offer(arguments.list("subjects"))
+      configuration.compatibility = try CompatibilitySettings(
+        arguments.list("compat"), ntfy: ntfyPlace(arguments))
       try configuration.allowMetrics(arguments.list("metrics-allow"))
       configuration.app = try app(arguments)
       try configuration.check()
     }
-    if configuration.isDemo, !configuration.isLoopback {
+    if configuration.isDemo,
+      !(configuration.isLoopback && configuration.compatibility.isLoopback)
+    {
       throw CommandLineError.usage(
         "--demo accepts any user, so it only listens on 127.0.0.1, [::1] or localhost")
     }
     return configuration
+  }
+
+  /// Where ntfy's API is to be: at an address, which has a port, or by a host name.
+  private static func ntfyPlace(
+    _ arguments: Arguments
+  ) throws(CommandLineError) -> CompatibilitySettings.Place? {
+    guard let text = arguments.string("ntfy-listen") else { return nil }
+    guard text.contains(":") else { return .host(text.lowercased()) }
+    let address = try ListenAddress(text, of: "ntfy-listen")
+    return .address(host: address.host, port: address.port)
   }
 
   /// The recipients' app that the flags describe; nil for none.
@@ -262,22 +290,22 @@ extension Arguments {
   }
 }
 
-/// The value of `--listen`.
+/// The value of `--listen`, or of another flag like it.
 struct ListenAddress {
   let host: String
   let port: UInt16
 
   /// Parses `HOST:PORT`, with an IPv6 address in brackets.
-  init(_ text: String) throws(CommandLineError) {
+  init(_ text: String, of flag: String = "listen") throws(CommandLineError) {
     guard let colon = text.lastIndex(of: ":"),
       let port = UInt16(text[text.index(after: colon)...])
-    else { throw .usage("--listen must be HOST:PORT, such as 127.0.0.1:8080, not '\(text)'") }
+    else { throw .usage("--\(flag) must be HOST:PORT, such as 127.0.0.1:8080, not '\(text)'") }
     var host = text[..<colon]
     if host.first == "[", host.last == "]" { host = host.dropFirst().dropLast() }
-    guard !host.isEmpty else { throw .usage("--listen has no host: '\(text)'") }
+    guard !host.isEmpty else { throw .usage("--\(flag) has no host: '\(text)'") }
     let address = host == "localhost" ? "127.0.0.1" : String(host)
     guard Self.isNumeric(address) else {
-      throw .usage("--listen takes a numeric address or localhost, not '\(host)'")
+      throw .usage("--\(flag) takes a numeric address or localhost, not '\(host)'")
     }
     (self.host, self.port) = (address, port)
   }

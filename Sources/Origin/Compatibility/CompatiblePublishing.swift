@@ -1,0 +1,94 @@
+import Delivery
+import FoundationEssentials
+import HTTP
+import Intake
+import Primitives
+import RichPushAPI
+import Store
+
+/// Publishes what the APIs of other programs are sent: all of them have this in common.
+struct CompatiblePublishing: Sendable {
+  let store: Store
+  let publisher: Publisher
+  let assets: AssetIntake
+  let log: Log
+
+  /// A file that a message brings along.
+  struct File: Sendable {
+    /// Where it is: in a file of its own, or here.
+    enum Content: Sendable {
+      case bytes([UInt8])
+      case saved(SavedBody)
+    }
+
+    let content: Content
+    /// What its sender calls it; it is only shown.
+    var name: String?
+  }
+
+  /// Publishes a notification as the caller, with the caller's quotas.
+  ///
+  /// - Throws: `noRecipients` if its audience is nobody; the log says so, too.
+  func publish(
+    _ new: NewNotification, with file: File? = nil, from api: String, _ context: RequestContext
+  ) async throws -> Publisher.Published {
+    var new = new
+    var attachment: AssetRecord?
+    if let file {
+      let attached = try await attach(file)
+      (new.richType, new.payload) = (attached.richType, attached.name)
+      attachment = attached
+    }
+    let draft = try Draft(new, allowing: publisher.linkSchemes, now: Date())
+    let caller = context.caller
+    try draft.requireAllowed(for: caller.role)
+    do {
+      return try await publisher.publish(
+        draft, sender: caller.id, request: context.body, using: .all, asset: attachment,
+        confirm: { [store] in try await store.requireCurrent(caller, context.login) })
+    } catch let error as ServiceError where error.code == .noRecipients {
+      log(
+        .notice, "compat",
+        "\(api): a message of \(caller.name.quoted) reaches nobody: \(error.reason)",
+        request: context.request.id)
+      throw error
+    }
+  }
+
+  /// The caller's notification with an ID, as long as it has not expired.
+  func own(_ id: Int, _ context: RequestContext) async throws -> StoredNotification? {
+    guard let found = try await store.notifications.notification(id),
+      found.sender == context.caller.id
+    else { return nil }
+    return found
+  }
+
+  /// The caller's latest notification about a subject, as long as it has not expired.
+  func own(about subject: String, _ context: RequestContext) async throws -> StoredNotification? {
+    try await store.notifications.notification(about: subject, sender: context.caller.id)
+  }
+
+  /// Makes a message's file an asset without a place in the drop folder: the notification keeps its content.
+  private func attach(_ file: File) async throws -> AssetRecord {
+    let body: SavedBody
+    switch file.content {
+    case .saved(let saved): body = saved
+    case .bytes(let bytes):
+      let path = "\(store.temporaryFolder)/upload-\(UUID().uuidString)"
+      try Data(bytes).write(to: URL(filePath: path))
+      body = SavedBody(path: path, size: bytes.count)
+    }
+    return try await assets.attach(
+      body.path, assets.richType(ofFileAt: body.path), Self.name(file.name))
+  }
+
+  /// The last part of what the sender calls a file, or `attachment` if that could mislead a reader.
+  static func name(_ text: String?) -> AssetName {
+    let last = text?.split { "/\\".contains($0) }.last.map(String.init)
+    let fallback = AssetName("attachment")
+    guard let name = last.flatMap(AssetName.init) ?? fallback else {
+      preconditionFailure("a plain word is a file's name")
+    }
+    return name
+  }
+}
