@@ -1,0 +1,37 @@
+// Compiled into the module Compatibility by compatibility.sh, for libFuzzer.
+import FoundationEssentials
+import HTTP
+import RichPushAPI
+
+let targets: [String: @Sendable ([UInt8]) -> Void] = [
+  "foreign": { bytes in
+    let text = ForeignText.field(bytes)
+    precondition(ForeignText.line(text).allSatisfy { !$0.isNewline })
+    precondition(ForeignText.url(text).utf8.allSatisfy { (0x21...0x7E).contains($0) })
+    _ = ForeignText.webHost(text)
+  },
+  "ntfy": { bytes in
+    // Up to the first line end, the query; up to the next, field lines; then the body.
+    let parts = bytes.split(separator: 0x0A, maxSplits: 4, omittingEmptySubsequences: false)
+      .map { String(decoding: $0, as: UTF8.self) }
+    guard parts.count == 5 else { return }
+    var fields = Fields()
+    for line in parts[1...3] {
+      let pair = line.split(separator: ":", maxSplits: 1)
+      if pair.count == 2 { fields.append(String(pair[0]), String(pair[1])) }
+    }
+    guard let request = try? Request("POST", "/a?" + parts[0], fields: fields) else { return }
+    let now = Date(timeIntervalSince1970: 1_000_000_000)
+    for parameters in [
+      try? NtfyParameters(request), try? NtfyParameters(request, Array(parts[4].utf8)),
+    ] {
+      guard let parameters else { continue }
+      if let delay = parameters[.delay], let time = try? NtfyDelay.time(delay, now: now) {
+        precondition(time >= now)
+      }
+      if let actions = parameters[.actions], let read = try? NtfyActions(actions) {
+        precondition(read.views.count <= 3 && read.views.allSatisfy { !$0.label.isEmpty })
+      }
+    }
+  },
+]
