@@ -22,8 +22,9 @@ package struct Draft: Sendable {
     set { new[keyPath: member] = newValue }
   }
 
-  /// Checks everything about a new notification that depends on nothing else, at a time; `allowing` are the URL
-  /// schemes that its links may have beside `https`. Without a time only the audience is checked.
+  /// Checks everything about a new notification that depends on nothing else, at a time; without one, only the audience.
+  ///
+  /// `allowing` are the URL schemes that its links may have beside `https`.
   ///
   /// - Throws: all faults.
   package init(

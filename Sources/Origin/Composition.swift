@@ -186,7 +186,8 @@ struct RouteServices: Sendable {
     let compatible = CompatibleRoutes(
       configuration.compatibility,
       CompatiblePublishing(
-        store: store, publisher: delivery.publisher, assets: intake.assets, log: log))
+        store: store, authenticator: authenticator, publisher: delivery.publisher,
+        assets: intake.assets, log: log))
     table = RouteTable(
       health: HealthRoutes(
         store: store, access: configuration.metricsAccess, readiness: readiness, report: metrics,

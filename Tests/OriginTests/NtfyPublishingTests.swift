@@ -68,7 +68,8 @@ import Testing
       message: "hi",
       check: {
         $0.title == "⚠️ 💀 🦊"
-          && $0.data == .object(["tags": .array(["warning", "skull", "backup"].map(JSONValue.string))])
+          && $0.data
+            == .object(["tags": .array(["warning", "skull", "backup"].map(JSONValue.string))])
       }),
     Message(
       method: "POST", target: "/news", fields: [("Tags", "tada")], body: "hi", message: "🎉 hi",
@@ -202,6 +203,32 @@ import Testing
         server, "POST", "/news", as: nil,
         [("Cookie", "richpush=\(cookie.text)"), ("Sec-Fetch-Site", "same-origin")], "hi")
       #expect(page.status == 401)
+    }
+  }
+
+  @Test func `an access token publishes to its own topics, as often as it may`() async throws {
+    try await Self.test { server in
+      let made = try await server.execute(
+        "POST", "/api/tokens", as: "publisher", body: #"{"name":"ci","to":["news"],"rate":3}"#)
+      let token = try #require(made.json["token"] as? String)
+      func send(_ topic: String, _ authorization: String) async throws -> TestResponse {
+        try await Self.send(
+          server, "POST", topic, as: nil, [("Authorization", authorization)], "hi")
+      }
+      let query = Data("Bearer \(token)".utf8).base64EncodedString().replacing("=", with: "")
+      for answer in [
+        try await send("/news", "Bearer \(token)"),
+        try await send("/news", TestServer.authorization("", password: token)),
+        try await Self.send(server, "POST", "/news?auth=\(query)", as: nil, [], "hi"),
+      ] { #expect(answer.status == 200, "\(answer.text)") }
+      let other = try await send("/other", "Bearer \(token)")
+      #expect(other.status == 403 && other.json["code"] as? Int == 40301)
+      let often = try await send("/news", "Bearer \(token)")
+      #expect(often.status == 429 && often.json["code"] as? Int == 42901)
+      #expect(often.fields["Retry-After"] != nil)
+      let id = try #require(made.json["id"] as? Int)
+      #expect(try await server.status("DELETE", "/api/tokens/\(id)", as: "publisher") == 204)
+      #expect(try await send("/news", "Bearer \(token)").json["code"] as? Int == 40101)
     }
   }
 

@@ -9,6 +9,7 @@ import Store
 /// Publishes what the APIs of other programs are sent: all of them have this in common.
 struct CompatiblePublishing: Sendable {
   let store: Store
+  let authenticator: Authenticator
   let publisher: Publisher
   let assets: AssetIntake
   let log: Log
@@ -26,12 +27,15 @@ struct CompatiblePublishing: Sendable {
     var name: String?
   }
 
-  /// Publishes a notification as the caller, with the caller's quotas.
+  /// Publishes a notification as the caller, with the caller's quotas and within the scope of its access token.
   ///
   /// - Throws: `noRecipients` if its audience is nobody; the log says so, too.
   func publish(
     _ new: NewNotification, with file: File? = nil, from api: String, _ context: RequestContext
   ) async throws -> Publisher.Published {
+    let caller = context.caller
+    try caller.requireAddressable(Draft(new).to)
+    try authenticator.countNotification(by: caller)
     var new = new
     var attachment: AssetRecord?
     if let file {
@@ -40,7 +44,6 @@ struct CompatiblePublishing: Sendable {
       attachment = attached
     }
     let draft = try Draft(new, allowing: publisher.linkSchemes, now: Date())
-    let caller = context.caller
     try draft.requireAllowed(for: caller.role)
     do {
       return try await publisher.publish(
@@ -58,14 +61,16 @@ struct CompatiblePublishing: Sendable {
   /// The caller's notification with an ID, as long as it has not expired.
   func own(_ id: Int, _ context: RequestContext) async throws -> StoredNotification? {
     guard let found = try await store.notifications.notification(id),
-      found.sender == context.caller.id
+      found.sender == context.caller.id, context.caller.mayAddress(found.to)
     else { return nil }
     return found
   }
 
   /// The caller's latest notification about a subject, as long as it has not expired.
   func own(about subject: String, _ context: RequestContext) async throws -> StoredNotification? {
-    try await store.notifications.notification(about: subject, sender: context.caller.id)
+    let caller = context.caller
+    let found = try await store.notifications.notification(about: subject, sender: caller.id)
+    return found.flatMap { caller.mayAddress($0.to) ? $0 : nil }
   }
 
   /// Makes a message's file an asset without a place in the drop folder: the notification keeps its content.

@@ -117,12 +117,11 @@ extension HTTP.Request {
     let isMedia = segments.first { !$0.isEmpty }?.lowercased() == "media"
     if isMedia || Self.holds("signature=", in: target) { return "/media/-" }
     // The credentials of other programs' APIs: an access token may be wherever their clients like.
-    if Self.holds("rpt_", "auth=", "token=", in: target) { return "/-" }
+    if Self.holds(AccessToken.prefix, "auth=", "token=", in: target) { return "/-" }
     if Self.holds("pair=", in: target) {
       let page = target.wholeMatch(of: /(\/app\/(?:[a-z]+\.webmanifest)?\?pair=)[A-Za-z0-9_-]*/)
       return page.map { $0.1 + "-" } ?? "/-"
     }
-    if Self.holds(AccessToken.prefix, target) { return "/-" }
     // The end of a link, with which a device reports what happened.
     return method == "POST" ? target.replacing(/to=[0-9]+\.[^&]*/, with: "to=-") : target
   }

@@ -20,23 +20,23 @@ struct NtfyRoutes: Sendable {
     let pages: [Route] = ["/{}", "/{}/{}"].flatMap { pattern in
       ["POST", "PUT"].map { method in
         Route(
-          method, pattern, for: .publisher, by: .password,
+          method, pattern, for: .publisher, by: .accessToken,
           body: .textOrFile(text: 64 << 10, limit: Self.largestFile), deadline: .seconds(120),
           ready: requireTopic, in: Self.dialect, publish)
       }
     }
     let triggers: [Route] = ["publish", "send", "trigger"].map { word in
       Route(
-        "GET", "/{}/\(word)", for: .publisher, by: .password, deadline: .seconds(120),
+        "GET", "/{}/\(word)", for: .publisher, by: .accessToken, deadline: .seconds(120),
         in: Self.dialect, publish)
     }
     let others: [Route] = [
       Route("GET", "/v1/health", for: .anybody, in: Self.dialect, immediate: health),
-      Route("DELETE", "/{}/{}", for: .publisher, by: .password, in: Self.dialect, delete),
+      Route("DELETE", "/{}/{}", for: .publisher, by: .accessToken, in: Self.dialect, delete),
     ]
     let root: [Route] = ["POST", "PUT"].map { method in
       Route(
-        method, "/", for: .publisher, by: .password, body: .memory(limit: 64 << 10),
+        method, "/", for: .publisher, by: .accessToken, body: .memory(limit: 64 << 10),
         deadline: .seconds(120), in: Self.dialect, publishJSON)
     }
     return pages + triggers + others + root
