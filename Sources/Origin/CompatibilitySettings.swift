@@ -8,6 +8,10 @@ package struct CompatibilitySettings: Sendable, Equatable {
   package enum API: String, Sendable, CaseIterable {
     /// ntfy's, for publishers.
     case ntfy
+    /// Gotify's, for publishers.
+    case gotify
+    /// That of Bark's server.
+    case bark
   }
 
   /// Where ntfy's API is, whose topics would be in the way of this server's paths.
@@ -26,7 +30,7 @@ package struct CompatibilitySettings: Sendable, Equatable {
   /// Serves none.
   package init() {}
 
-  /// Serves those in lists such as `ntfy`, ntfy's at a place.
+  /// Serves those in lists such as `ntfy,gotify`, ntfy's at a place.
   ///
   /// - Throws: `OperatorError` for a name that is none, or a place that is missing or not needed.
   package init(_ lists: [String], ntfy: Place?) throws(OperatorError) {

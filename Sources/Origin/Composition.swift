@@ -187,7 +187,8 @@ struct RouteServices: Sendable {
       configuration.compatibility,
       CompatiblePublishing(
         store: store, authenticator: authenticator, publisher: delivery.publisher,
-        assets: intake.assets, log: log))
+        assets: intake.assets, log: log),
+      authenticator)
     table = RouteTable(
       health: HealthRoutes(
         store: store, access: configuration.metricsAccess, readiness: readiness, report: metrics,
@@ -218,7 +219,7 @@ struct RouteServices: Sendable {
         store: store, mode: configuration.signUp, subjects: configuration.subjects.map(\.tag),
         limiter: SignUpLimiter(clock: clock), registrations: registrations),
       pushes: delivery.pushes, events: delivery.events,
-      pages: PageRoutes(configuration, sessions: sessions).routes)
+      pages: PageRoutes(configuration, sessions: sessions).routes, compatible: compatible.routes)
     dispatcher = RequestDispatcher(table, authenticator: authenticator, store: store, log: log)
     (responder, ntfy) = compatible.responders(dispatcher)
     store.observers.onCredentialsEnded.add {

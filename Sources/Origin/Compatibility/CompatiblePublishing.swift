@@ -58,6 +58,16 @@ struct CompatiblePublishing: Sendable {
     }
   }
 
+  /// The recipients of the caller's access token, for APIs whose messages name none.
+  ///
+  /// - Throws: `rejected` for other credentials, and for a token without recipients.
+  func ownAudience(_ context: RequestContext) throws(ServiceError) -> NewNotification.Audience {
+    if let to = context.caller.scope?.to { return .anyTag(to) }
+    throw ServiceError(
+      .rejected,
+      "This needs an access token with recipients: richpush token add NAME --user USER --to TAG.")
+  }
+
   /// The caller's notification with an ID, as long as it has not expired.
   func own(_ id: Int, _ context: RequestContext) async throws -> StoredNotification? {
     guard let found = try await store.notifications.notification(id),

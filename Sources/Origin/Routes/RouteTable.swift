@@ -28,6 +28,8 @@ struct RouteTable: Sendable {
   let events: EventStreams
   /// The routes of pages, which are no part of the API.
   var pages: [Route] = []
+  /// The routes that speak APIs of other programs, of which this description says nothing.
+  var compatible: [Route] = []
   /// How long a rendition may take, with its wait in the queue.
   static let renderTime = Duration.seconds(60)
 
@@ -176,7 +178,7 @@ struct RouteTable: Sendable {
         body: .memory(limit: 16 << 10), assets.patch),
       Route(
         "DELETE", "/api/assets/{}/{}", for: .publisher, by: [.all, .assetsToken], assets.delete),
-    ] + pages
+    ] + pages + compatible
   }
 }
 
