@@ -59,7 +59,7 @@ import Testing
       fields: [("X-Message", #"a\nb"#), ("X-Priority", "default")],
       message: "a\nb", check: { $0.importance == nil && $0.title == nil }),
     Message(
-      method: "GET", target: "/news/publish?m=hi&t=One%20two&prio=urgent&ta=+1,backup",
+      method: "GET", target: "/news/publish?m=hi&t=One%20two&prio=urgent&ta=%2B1,backup",
       message: "hi", check: { $0.title == "👍 One two" && $0.importance == .urgent }),
     Message(method: "GET", target: "/news/trigger", message: "triggered"),
     Message(

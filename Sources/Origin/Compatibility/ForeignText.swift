@@ -88,11 +88,11 @@ enum ForeignText {
     }.joined()
   }
 
-  /// The host of a URL of the web, in lower case; nil if it is none.
+  /// The host of a URL of the web, in lower case, an address of IPv6 in brackets; nil if it is none.
   static func webHost(_ text: String) -> String? {
     guard let url = URL(string: text), ["http", "https"].contains(url.scheme?.lowercased()),
       url.user == nil, let host = url.host, !host.isEmpty
     else { return nil }
-    return host.lowercased()
+    return host.contains(":") && !host.hasPrefix("[") ? "[\(host.lowercased())]" : host.lowercased()
   }
 }
