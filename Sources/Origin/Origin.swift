@@ -77,7 +77,8 @@ package final class Origin: Sendable {
       observer: observer)
     if let ntfy = ntfyConfiguration, let responder = routes.ntfy {
       ntfyServer = try Server(
-        ntfy, listeners: ntfyListeners, responder: responder, log: log, observer: observer)
+        ntfy, listeners: ntfyListeners, beside: server, responder: responder, log: log,
+        observer: observer)
     } else {
       ntfyServer = nil
     }

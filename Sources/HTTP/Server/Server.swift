@@ -19,13 +19,14 @@ package final class Server: Sendable {
   /// - Parameters:
   ///   - configuration: where to listen and what to allow.
   ///   - listeners: the listening sockets; nil opens them.
+  ///   - other: a server at another address, whose limits and metrics count this one's connections, too.
   ///   - responder: the application.
   ///   - log: receives lines for the operator.
   ///   - observer: receives a record of every response when it has ended.
   /// - Throws: `ServerError` if the address cannot be used.
   package init(
-    _ configuration: ServerConfiguration, listeners: Listeners? = nil, responder: any Responder,
-    log: Log, observer: AccessObserver? = nil
+    _ configuration: ServerConfiguration, listeners: Listeners? = nil, beside other: Server? = nil,
+    responder: any Responder, log: Log, observer: AccessObserver? = nil
   ) throws {
     var configuration = configuration
     let wanted = configuration.limits.connections
@@ -35,9 +36,10 @@ package final class Server: Sendable {
       log(.warning, "http", "http: " + DescriptorLimit.notice(ofConnections: possible))
       configuration.limits.connections = possible
     }
-    let metrics = CacheMetrics(
-      descriptorLimit: DescriptorLimit.sendfileLimit(descriptors: descriptors))
-    let limiter = ConnectionLimiter(configuration)
+    let metrics =
+      other?.metrics
+      ?? CacheMetrics(descriptorLimit: DescriptorLimit.sendfileLimit(descriptors: descriptors))
+    let limiter = other?.limiter ?? ConnectionLimiter(configuration)
     let identity = configuration.tls.map { CurrentTLSIdentity($0) }
     let listeners = try listeners ?? Listeners.open(configuration)
     let loops = try listeners.sockets.map { socket in
@@ -52,7 +54,7 @@ package final class Server: Sendable {
     for loop in loops { start(loop) }
   }
 
-  /// The connections that are open now.
+  /// The connections that are open now, with those of servers that count as this one's.
   package var openConnections: Int { limiter.count }
 
   /// What the caches of mapped files hold now.
