@@ -32,7 +32,6 @@ class People extends Screen {
       h("div", { class: "actions" },
         h("button", { "aria-label": `${t.change}: ${user.username}`, on: { click: () => this.edit(user) } }, t.change),
         h("button", { "aria-label": `${t.pair}: ${user.username}`, on: { click: () => pair(this, user.username, () => this.users.refresh()) } }, t.pair),
-        user.role !== "device" && h("button", { "aria-label": `${t.tokens}: ${user.username}`, on: { click: () => this.showTokens(user) } }, t.tokens),
         user.devices > 0 && h("button", { "aria-label": `${t.devices}: ${user.username}`, on: { click: () => this.showDevices(user) } }, t.devices),
         h("button", { class: "danger", "aria-label": `${texts.remove}: ${user.username}`, on: { click: (event) => this.removeUser(event.currentTarget, user) } }, texts.remove))];
   }
@@ -71,6 +70,10 @@ class People extends Screen {
         user?.devices > 0 && h("label", { class: "check" }, endRegistrations, t.endRegistrations),
         h("label", {}, t.maxDevices, most), problem,
         h("div", { class: "actions" }, h("button", { type: "button", on: { click: () => dialog.close() } }, texts.cancel),
+          user && user.role !== "device" && h("button", { type: "button", on: { click: () => {
+            dialog.close();
+            return this.showTokens(user);
+          } } }, t.tokens),
           h("button", { class: "main" }, t.save))));
     document.body.append(dialog);
     dialog.showModal();

@@ -250,7 +250,7 @@ export const texts = {
     endTokens: "Überall abmelden", tokensEnded: (name) => `${name} ist überall abgemeldet.`,
     pair: "Gerät hinzufügen",
     endRegistrations: "Auch alle Geräte abmelden: Sie bekommen keine Benachrichtigungen, bis sie sich neu anmelden",
-    tokens: "Token", tokensOf: (name) => `Zugriffstoken von ${name}`,
+    tokens: "Zugriffstoken", tokensOf: (name) => `Zugriffstoken von ${name}`,
   },
   password: {
     change: "Passwort ändern", hint: "Hier bleiben Sie angemeldet. Andere Browser und Ihre Geräte müssen sich neu anmelden.",

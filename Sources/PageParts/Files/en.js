@@ -250,7 +250,7 @@ export const texts = {
     maxDevices: "Most devices", devicesOf: (name) => `Devices of ${name}`, device: "Device", platform: "Platform", tags: "Tags",
     endTokens: "Sign out everywhere", tokensEnded: (name) => `${name} is signed out everywhere.`,
     endRegistrations: "End the registrations of all devices, too: they get no pushes until they register again",
-    pair: "Pair a phone", tokens: "Tokens", tokensOf: (name) => `Access tokens of ${name}`,
+    pair: "Pair a phone", tokens: "Access tokens", tokensOf: (name) => `Access tokens of ${name}`,
   },
   password: {
     change: "Change the password", hint: "You stay signed in here. Other browsers and your devices have to sign in again.",

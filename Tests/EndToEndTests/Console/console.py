@@ -1165,7 +1165,8 @@ def check_an_access_token_is_made_shown_once_used_and_removed(console):
         dialog.get_by_role("button", name="Cancel").click()
     with console.page("admin") as page:
         show(page, "people")
-        page.get_by_role("button", name="Tokens: tilda").click()
+        page.get_by_role("button", name="Change: tilda").click()
+        page.get_by_role("dialog").get_by_role("button", name="Access tokens").click()
         dialog = page.get_by_role("dialog", name="Access tokens of tilda")
         expect(dialog.locator("tbody tr")).to_have_count(1)
         second = add(page, "backup", "Add an access token for tilda")
