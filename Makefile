@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -ec
 .DEFAULT_GOAL := help
 .ONESHELL:
-.PHONY: help deps swift serve build earlier tools tests test test-system test-all check lint warnings docs pictures bench soak fuzz install copy deb image clean
+.PHONY: help deps swift serve build earlier tools clients tests test test-system test-all check lint warnings docs pictures bench soak fuzz install copy deb image clean
 
 # What the build needs; what the tests run; what the benchmarks compare with.
 BUILD_PACKAGES := libsqlite3-dev libpng-dev libjpeg-dev liblcms2-dev \
@@ -13,7 +13,8 @@ BUILD_PACKAGES := libsqlite3-dev libpng-dev libjpeg-dev liblcms2-dev \
 SERVE_PACKAGES := ffmpeg
 TEST_PACKAGES := libgnutls28-dev openssl python3 python3-venv python3-h2 python3-cryptography php-cgi python3-flask perl libcgi-pm-perl libfcgi-perl libfcgi-dev bubblewrap \
   nginx slowhttptest rsync netpbm libjpeg-turbo-progs liblcms2-utils colord-data libgs-common libimage-exiftool-perl libsixel-examples ffmpeg imagemagick libheif-examples libavif-bin webp giflib-tools qrencode zbar-tools strace mandoc zsh fish postgresql-15 libpq5
-SYSTEM_PACKAGES := haproxy gnutls-bin libvips-tools chromium firefox-esr webkit2gtk-driver xvfb python3-aiohttp mmdebstrap gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static python3-swift
+SYSTEM_PACKAGES := haproxy gnutls-bin libvips-tools chromium firefox-esr webkit2gtk-driver xvfb python3-aiohttp mmdebstrap gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static python3-swift \
+  borgbackup monit mosquitto jq
 # What `make pictures` draws with, and the browser that it takes them in.
 PICTURE_PACKAGES := python3 python3-venv python3-h2 python3-cryptography chromium fonts-dejavu-core ffmpeg qrencode
 BENCH_PACKAGES := nginx valgrind wrk fcgiwrap nghttp2-server nghttp2-client openssl libnginx-mod-http-image-filter libjpeg-turbo-progs libvips-tools postgresql-15 libpq5 python3-swift
@@ -25,7 +26,7 @@ IMAGE_PACKAGES := umoci openssl ca-certificates python3-yaml
 of = $(if $(filter $(1),$(MAKECMDGOALS)),$(2))
 PACKAGES = $(BUILD_PACKAGES) \
   $(call of,serve,$(SERVE_PACKAGES)) \
-  $(call of,tools tests test test-system test-all bench soak fuzz check docs warnings,$(TEST_PACKAGES)) \
+  $(call of,tools clients tests test test-system test-all bench soak fuzz check docs warnings,$(TEST_PACKAGES)) \
   $(call of,test-system test-all soak,$(SYSTEM_PACKAGES)) \
   $(call of,pictures,$(PICTURE_PACKAGES)) \
   $(call of,bench,$(BENCH_PACKAGES)) \
@@ -106,6 +107,15 @@ $(BENCH_TOOLS)/ready: Tests/Bench/requirements.txt | deps
 	$(BENCH_TOOLS)/bin/pip install --quiet --disable-pip-version-check -r Tests/Bench/requirements.txt
 	touch $@
 
+# Unmodified clients of the APIs of other programs: lists that are complete, each with versions that another cannot have.
+CLIENTS := .build/clients
+
+clients: $(patsubst Tests/Clients/%.txt,$(CLIENTS)/%/ready,$(wildcard Tests/Clients/*.txt))
+$(CLIENTS)/%/ready: Tests/Clients/%.txt | deps
+	python3 -m venv --clear $(CLIENTS)/$*
+	$(CLIENTS)/$*/bin/pip install --quiet --disable-pip-version-check --no-deps --no-compile -r $<
+	touch $@
+
 build: deps swift ## build the program and its plugins for use
 	RICHPUSH_COMMIT=$$(git describe --always --dirty --abbrev=12 --exclude '*' 2>/dev/null || echo unknown) \
 	  swift build $(RELEASE_FLAGS)
@@ -120,10 +130,10 @@ tests: deps swift tools
 test: tests ## build and run the tests that need one machine and one user (4 minutes on two cores)
 	Tests/run.py --skip 'SystemTests|SoakTests'
 
-test-system: deps tests image ## the tests with browsers, other programs, other local users, hostile plugins (10 minutes)
+test-system: deps tests clients image ## the tests with browsers, other programs, other local users, hostile plugins (10 minutes)
 	Tests/run.py --filter 'SystemTests|SoakTests'
 
-test-all: deps tests image ## both at once, which takes less time than one after the other
+test-all: deps tests clients image ## both at once, which takes less time than one after the other
 	Tests/run.py
 
 check: lint warnings test docs ## all that must hold before a change goes in

@@ -177,7 +177,7 @@ let package = Package(
         "richpush", "richpush-exec", "img", "img-decode", "sound", "video", "url",
       ],
       exclude: [
-        "App", "Compatible/ntfy_clients.py", "Console", "Plugins/Attacks", "Plugins/Films",
+        "App", "Compatible/Clients", "Console", "Plugins/Attacks", "Plugins/Films",
         "Plugins/OldKernel", "Plugins/Sounds",
         "Push/subscribe_button.py",
       ],
