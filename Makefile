@@ -220,7 +220,7 @@ deb: build ## make a Debian package, in .build/deb
 	rm -rf .build/deb
 	mkdir -p .build/deb/richpush
 	cp -R packaging/debian .build/deb/richpush/debian
-	cp -R packaging/monitoring .build/deb/richpush/debian/
+	cp -R packaging/monitoring packaging/recipes packaging/apprise .build/deb/richpush/debian/
 	cd .build/deb/richpush
 	SOURCE_FOLDER=$(CURDIR) dpkg-buildpackage --build=binary --no-sign
 	ls -l ../*.deb
