@@ -197,7 +197,8 @@ struct RouteServices: Sendable {
       registrations: registrations,
       notifications: NotificationRoutes(
         store: store, authenticator: authenticator, publisher: delivery.publisher,
-        sentRoutes: sent, inboxRoutes: inbox, standard: configuration.standard),
+        assets: intake.assets, sentRoutes: sent, inboxRoutes: inbox,
+        standard: configuration.standard),
       inbox: inbox,
       sent: sent,
       media: mediaRoutes, signed: signed,

@@ -127,6 +127,19 @@ package enum JSONText {
     return "{" + present.joined(separator: ",") + "}"
   }
 
+  /// An object that is already a text, with more members, of which it has none; all the rest stays as it was written.
+  ///
+  /// What is no object stays as it is.
+  package static func inserting(
+    _ members: KeyValuePairs<String, String?>, into object: [UInt8]
+  ) -> [UInt8] {
+    guard let start = object.firstIndex(where: { $0 > 0x20 }), object[start] == UInt8(ascii: "{")
+    else { return object }
+    let isEmpty = object[(start + 1)...].first { $0 > 0x20 } == UInt8(ascii: "}")
+    let new = self.object(members).dropLast() + (isEmpty ? "" : ",")
+    return object[..<start] + Array(new.utf8) + object[(start + 1)...]
+  }
+
   /// An array of strings.
   package static func array(_ texts: [String]) -> String {
     "[" + texts.map(quoted).joined(separator: ",") + "]"

@@ -75,8 +75,9 @@ import Testing
   }
 
   @Test(arguments: [
-    #"{"body":"B","ciphertext":"a"}"#, #"{"body":"B","call":1}"#, #"{"body":"B","badge":3}"#,
-    #"{"body":"B","level":"loud"}"#, #"{"body":"B","isArchive":"0"}"#, #"{"body":"B","ttl":"0"}"#,
+    #"{"body":"B","ciphertext":"a"}"#, #"{"body":"B","call":1}"#,
+    #"{"body":"B","level":"loud"}"#, #"{"body":"B","automaticallyCopy":"1"}"#,
+    #"{"body":"B","ttl":"0"}"#,
     #"{"body":"B","ttl":"soon"}"#, #"{"body":"B","delete":"1"}"#, #"{"body":"B","volume":5}"#,
     #"{"body":"B","colour":"red"}"#, #"{"body":"B","copy":"123"}"#, #"{"body":["B"]}"#,
     #"{"body":"B","device_keys":"a"}"#, #"{"body":"B","image":"http://10.0.0.1/a"}"#,

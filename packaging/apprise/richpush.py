@@ -4,12 +4,10 @@ It is one file for Apprise's plugin path, for Apprise from 1.2 on.
 """
 
 import base64
+import json
 import logging
-import mimetypes
-import os
 import re
-import uuid
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 import requests
 from apprise.conversion import convert_between
@@ -144,46 +142,31 @@ def members(title, notify_type, meta):
     return common, {"replaces": common.pop("replaces")} if "replaces" in common else {}
 
 
-def upload(server, attachment):
-    """Makes an attachment an asset of a name of its own."""
-    # What is elsewhere is fetched now.
+def readable(attachment):
+    """The name and the path of an attachment; what is elsewhere is fetched now."""
     if not attachment:
         raise Refused("an attachment cannot be read")
-    stem, suffix = os.path.splitext(re.sub(r"[^\w.-]+", "_", attachment.name or "attachment"))
-    suffix = suffix or mimetypes.guess_extension(attachment.mimetype or "") or ""
-    name = f"{stem.lstrip('.')[:60] or 'attachment'}-{uuid.uuid4().hex[:12]}{suffix[:16]}"
-    with open(attachment.path, "rb") as file:
-        return server.request("POST", "/api/assets", params={"name": name}, data=file)
-
-
-def remove(server, asset):
-    """Removes an asset, whose content the notification keeps."""
-    try:
-        server.request("DELETE", f"/api/assets/{asset['richType']}/{quote(asset['name'], safe='')}")
-    except Refused as error:
-        LOG.warning("richpush: %s is left in the server's assets: %s", asset["name"], error)
+    return attachment.name or "attachment", attachment.path
 
 
 def deliver(body, title, notify_type, meta, attach):
     """Sends all, or raises Refused."""
     server = Server(meta)
     common, first = members(title, notify_type, meta)
-    assets = []
-    try:
-        # Before anything is sent: one that is refused must not leave half of a notification.
-        for attachment in attach or []:
-            assets.append(upload(server, attachment))
-        texts = list(pieces(escaped(body or "")))
-        for index in range(max(len(texts), len(assets))):
-            part = dict(common, **(first if index == 0 else {}))
-            if index < len(texts) and texts[index]:
-                part["message"] = texts[index]
-            if index < len(assets):
-                part["richType"], part["payload"] = assets[index]["richType"], assets[index]["name"]
+    # Before anything is sent.
+    files = [readable(attachment) for attachment in attach or []]
+    texts = list(pieces(escaped(body or "")))
+    for index in range(max(len(texts), len(files))):
+        part = dict(common, **(first if index == 0 else {}))
+        if index < len(texts) and texts[index]:
+            part["message"] = texts[index]
+        if index >= len(files):
             server.request("POST", "/api/notifications", json=part)
-    finally:
-        for asset in assets:
-            remove(server, asset)
+            continue
+        name, path = files[index]
+        with open(path, "rb") as file:
+            form = {"notification": (None, json.dumps(part), "application/json"), "file": (name, file)}
+            server.request("POST", "/api/notifications", files=form)
 
 
 @notify(on="richpushs", name="richpush over TLS")

@@ -33,11 +33,7 @@ extension Caller {
 
   /// The JSON form of a notification, with the recipients of the caller's token if it names none.
   func addressed(_ body: [UInt8]) -> [UInt8] {
-    guard let to = scope?.to, let members = JSONValue(body)?.members, members["to"] == nil,
-      let start = body.firstIndex(of: UInt8(ascii: "{"))
-    else { return body }
-    // Inserted, so that all the rest stays as it was written.
-    let member = "\"to\":\(JSONCoding.text(to))" + (members.isEmpty ? "" : ",")
-    return body[...start] + Array(member.utf8) + body[(start + 1)...]
+    guard let to = scope?.to, JSONValue(body)?.members?["to"] == nil else { return body }
+    return JSONText.inserting(["to": JSONCoding.text(to)], into: body)
   }
 }

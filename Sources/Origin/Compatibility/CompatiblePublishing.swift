@@ -14,24 +14,12 @@ struct CompatiblePublishing: Sendable {
   let assets: AssetIntake
   let log: Log
 
-  /// A file that a message brings along.
-  struct File: Sendable {
-    /// Where it is: in a file of its own, or here.
-    enum Content: Sendable {
-      case bytes([UInt8])
-      case saved(SavedBody)
-    }
-
-    let content: Content
-    /// What its sender calls it; it is only shown.
-    var name: String?
-  }
-
   /// Publishes a notification as the caller, with the caller's quotas and within the scope of its access token.
   ///
   /// - Throws: `noRecipients` if its audience is nobody; the log says so, too.
   func publish(
-    _ new: NewNotification, with file: File? = nil, from api: String, _ context: RequestContext
+    _ new: NewNotification, with file: AttachedFile? = nil, from api: String,
+    _ context: RequestContext
   ) async throws -> Publisher.Published {
     let caller = context.caller
     try caller.requireAddressable(Draft(new).to)
@@ -39,7 +27,7 @@ struct CompatiblePublishing: Sendable {
     var new = new
     var attachment: AssetRecord?
     if let file {
-      let attached = try await attach(file)
+      let attached = try await file.attached(by: assets, in: store)
       (new.richType, new.payload) = (attached.richType, attached.name)
       attachment = attached
     }
@@ -81,29 +69,5 @@ struct CompatiblePublishing: Sendable {
     let caller = context.caller
     let found = try await store.notifications.notification(about: subject, sender: caller.id)
     return found.flatMap { caller.mayAddress($0.to) ? $0 : nil }
-  }
-
-  /// Makes a message's file an asset without a place in the drop folder: the notification keeps its content.
-  private func attach(_ file: File) async throws -> AssetRecord {
-    let body: SavedBody
-    switch file.content {
-    case .saved(let saved): body = saved
-    case .bytes(let bytes):
-      let path = "\(store.temporaryFolder)/upload-\(UUID().uuidString)"
-      try Data(bytes).write(to: URL(filePath: path))
-      body = SavedBody(path: path, size: bytes.count)
-    }
-    return try await assets.attach(
-      body.path, assets.richType(ofFileAt: body.path), Self.name(file.name))
-  }
-
-  /// The last part of what the sender calls a file, or `attachment` if that could mislead a reader.
-  static func name(_ text: String?) -> AssetName {
-    let last = text?.split { "/\\".contains($0) }.last.map(String.init)
-    let fallback = AssetName("attachment")
-    guard let name = last.flatMap(AssetName.init) ?? fallback else {
-      preconditionFailure("a plain word is a file's name")
-    }
-    return name
   }
 }

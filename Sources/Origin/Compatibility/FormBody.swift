@@ -3,9 +3,6 @@ import RichPushAPI
 
 /// The members of a body that is JSON or a form, as clients of other programs send it.
 enum FormBody {
-  /// The most parts of a form.
-  private static let mostParts = 64
-
   /// The members of a body of this `Content-Type`; without one it is JSON if it looks like it.
   ///
   /// - Throws: if the body has not the form that its type says.
@@ -19,10 +16,17 @@ enum FormBody {
       guard let query = Query(encoded: body.span) else { throw malformed("a form in UTF-8") }
       return texts(query.items)
     case "multipart/form-data":
-      guard let boundary = boundary(type ?? ""), let parts = parts(body, boundary) else {
-        throw malformed("the form that its boundary divides, without files")
+      let form = try MultipartForm(body, type: type ?? "")
+      guard try form.file() == nil else {
+        throw ServiceError(.invalidRequest, "The form has a file, which is not taken here.")
       }
-      return texts(parts)
+      return try texts(
+        form.parts.map { part throws(ServiceError) in
+          guard let text = String(validating: part.content, as: UTF8.self) else {
+            throw malformed("a form in UTF-8")
+          }
+          return (part.name, text)
+        })
     default:
       guard let members = JSONValue(body)?.members else {
         throw malformed("a JSON object in UTF-8")
@@ -37,53 +41,6 @@ enum FormBody {
 
   private static func malformed(_ form: String) -> ServiceError {
     ServiceError(.invalidRequest, "The body is not \(form).")
-  }
-
-  private static func boundary(_ type: String) -> String? {
-    guard let match = type.firstMatch(of: /(?i)boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/) else {
-      return nil
-    }
-    return String(match.1 ?? match.2 ?? "")
-  }
-
-  /// The fields of a form (RFC 7578); nil if it is malformed, or has a file.
-  private static func parts(
-    _ body: [UInt8], _ boundary: String
-  ) -> [(name: String, value: String)]? {
-    let lineEnd: [UInt8] = [0x0D, 0x0A]
-    // The first delimiter needs no line before it.
-    var rest = (lineEnd + body)[...]
-    let delimiter = Array("\r\n--\(boundary)".utf8)
-    guard let start = rest.firstRange(of: delimiter) else { return nil }
-    rest = rest[start.upperBound...]
-    var parts: [(name: String, value: String)] = []
-    while !rest.starts(with: "--".utf8) {
-      guard rest.starts(with: lineEnd), parts.count < mostParts,
-        let end = rest.firstRange(of: delimiter),
-        let headEnd = rest[..<end.lowerBound].firstRange(of: lineEnd + lineEnd),
-        let head = String(validating: rest[..<headEnd.lowerBound], as: UTF8.self),
-        let name = name(head),
-        let value = String(validating: rest[headEnd.upperBound..<end.lowerBound], as: UTF8.self)
-      else { return nil }
-      parts.append((name, value))
-      rest = rest[end.upperBound...]
-    }
-    return parts
-  }
-
-  /// The name in the fields of a part; nil if it has none, or is a file.
-  private static func name(_ head: String) -> String? {
-    for line in head.split(separator: "\r\n") {
-      guard let start = line.prefixMatch(of: /(?i)content-disposition:\s*form-data;/) else {
-        continue
-      }
-      let parameters = line[start.range.upperBound...]
-      if parameters.contains("filename") { return nil }
-      return parameters.firstMatch(of: /name=(?:"([^"]*)"|([^\s;"]+))/).map {
-        String($0.1 ?? $0.2 ?? "")
-      }
-    }
-    return nil
   }
 }
 

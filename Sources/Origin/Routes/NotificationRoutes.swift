@@ -1,6 +1,8 @@
 import FoundationEssentials
 import HTTP
 import Delivery
+import Intake
+import Primitives
 import Push
 import RichPushAPI
 import Store
@@ -10,12 +12,17 @@ struct NotificationRoutes: Sendable {
   let store: Store
   let authenticator: Authenticator
   let publisher: Publisher
+  let assets: AssetIntake
   let sentRoutes: SentRoutes
   let inboxRoutes: InboxRoutes
   let standard: OriginConfiguration.Standard
 
   /// Checks the query before the body is read: a device may notify only itself.
   func mayPost(_ context: RequestContext) throws -> Response? {
+    guard context.caller.mayPublish || !MultipartForm.isForm(context.request) else {
+      throw ServiceError(
+        .forbidden, "This account has the role “device” and can send no files. Use a publisher.")
+    }
     if let user = context.request.query["to_tag"] {
       try Self.check(context.caller, notifiesItself: user == context.caller.name)
       try context.caller.requireAddressable(["username:" + user])
@@ -34,6 +41,12 @@ struct NotificationRoutes: Sendable {
   /// `POST /api/notifications`: one of three forms, depending on the query and the body.
   func post(_ context: RequestContext) async throws -> Response {
     let query = try context.query("pns", "to_tag", "dry-run")
+    if MultipartForm.isForm(context.request) {
+      guard query.isEmpty else {
+        throw ServiceError(.invalidRequest, "A form with a file has no query.")
+      }
+      return try await postForm(context)
+    }
     if query["dry-run"] != nil { return try await dryRun(context, query) }
     if let user = query["to_tag"] {
       return try await alert(context, pns: query["pns"], user: user)
@@ -111,13 +124,47 @@ struct NotificationRoutes: Sendable {
       throw ServiceError(
         .rejected, "The body is a string, which requires to_tag; without it, send an object.")
     }
+    return try await publish(context.caller.addressed(context.body), context)
+  }
+
+  /// `POST /api/notifications` as a form: the JSON form in the part `notification`, and a file.
+  private func postForm(_ context: RequestContext) async throws -> Response {
     let caller = context.caller
-    let body = caller.addressed(context.body)
-    let draft = try draft(context, body)
+    let form = try MultipartForm(context)
+    guard form.parts.count == 2, let file = try form.file(),
+      let notification = form.parts.first(where: { $0.fileName == nil && $0.name == "notification" }
+      )
+    else {
+      throw ServiceError(
+        .invalidRequest, "The form must have two parts: notification, which is JSON, and a file.")
+    }
+    let body = caller.addressed(Array(notification.content))
+    let members = JSONValue(body)?.members ?? [:]
+    guard members["richType"] == nil, members["payload"] == nil else {
+      throw ServiceError(
+        .init("richType", .rejected, "The file is the content: leave richType and payload out."))
+    }
     try authenticator.countNotification(by: caller)
+    let attached = try await AttachedFile(
+      content: .bytes(Array(file.content)), name: file.fileName
+    ).attached(by: assets, in: store)
+    let media = JSONText.inserting(
+      ["richType": JSONText.quoted(attached.richType), "payload": JSONText.quoted(attached.name)],
+      into: body)
+    return try await publish(media, with: attached, context)
+  }
+
+  /// Publishes the JSON form; `attached` is the file that came with it, and was counted.
+  private func publish(
+    _ body: [UInt8], with attached: AssetRecord? = nil, _ context: RequestContext
+  ) async throws -> Response {
+    let caller = context.caller
+    let draft = try draft(context, body)
+    if attached == nil { try authenticator.countNotification(by: caller) }
     let published = try await publisher.publish(
-      draft, sender: caller.id, isFromDevice: !caller.mayPublish, request: body,
-      using: caller.usableAssets, confirm: confirm(context))
+      draft, sender: caller.id, isFromDevice: !caller.mayPublish,
+      request: body + Array((attached?.blob?.hex ?? "").utf8),
+      using: caller.usableAssets, asset: attached, confirm: confirm(context))
     var notification = RichNotification(published.notification, isRead: false)
     notification.reach = published.reach
     return .json(

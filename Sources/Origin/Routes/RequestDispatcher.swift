@@ -184,7 +184,7 @@ final class RequestDispatcher: Responder {
         permit?.end()
         return await respond(context)
       }
-    case .memory(let limit, _):
+    case .memory(let limit, _, let form) where !Self.isForm(context, upTo: form):
       .collectingBody(
         limit: Self.largeBody(of: context, route) ?? limit, deadline: deadline,
         interruption: interruption()
@@ -194,7 +194,7 @@ final class RequestDispatcher: Responder {
         context.body = body
         return await respond(context)
       }
-    case .file(let limit), .textOrFile(_, let limit):
+    case .file(let limit), .textOrFile(_, let limit), .memory(_, _, let limit):
       .savingBody(
         limit: limit, folder: store.temporaryFolder, reserve: AssetIntake.reservedSpace,
         deadline: deadline, interruption: interruption()
@@ -209,7 +209,7 @@ final class RequestDispatcher: Responder {
 
   /// The size of a body that only a publisher may send, as an upload; nil for every other.
   private static func largeBody(of context: RequestContext, _ route: Route) -> Int? {
-    guard case .memory(let limit, let largest) = route.body, context.caller.mayPublish,
+    guard case .memory(let limit, let largest, _) = route.body, context.caller.mayPublish,
       case .sized(let length) = context.request.body, length > limit, length <= largest
     else { return nil }
     return length
@@ -224,6 +224,11 @@ final class RequestDispatcher: Responder {
     }
   }
 
+  /// Whether the body of a request is a form, which a route takes.
+  private static func isForm(_ context: RequestContext, upTo limit: Int) -> Bool {
+    limit > 0 && MultipartForm.isForm(context.request)
+  }
+
   /// What a request with a body holds until the body is complete, or its file is handled.
   ///
   /// It also ends with the plan, if the client leaves before. Nil if there is no body, or no user: then the limits of
@@ -236,6 +241,7 @@ final class RequestDispatcher: Responder {
       switch route.body {
       case .file: true
       case .textOrFile(let limit, _): !Self.isText(context, upTo: limit)
+      case .memory(_, _, let form) where Self.isForm(context, upTo: form): true
       case .none, .memory: Self.largeBody(of: context, route) != nil
       }
     let permit = (isFile ? uploadPermits : bodyPermits).tryPermit(context.caller.id)

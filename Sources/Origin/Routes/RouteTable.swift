@@ -49,7 +49,7 @@ struct RouteTable: Sendable {
         "GET", "/api/notifications", for: .user, by: [.all, .accessToken], notifications.inbox),
       Route(
         "POST", "/api/notifications", for: .user, by: [.all, .accessToken],
-        body: .memory(limit: 256 << 10, largest: 4 << 20),
+        body: .memory(limit: 256 << 10, largest: 4 << 20, form: MultipartForm.largest),
         deadline: .seconds(120), ready: notifications.mayPost, notifications.post),
       Route(
         "PATCH", "/api/notifications/{}", for: .user, by: [.all, .accessToken],
@@ -188,8 +188,8 @@ final class Route: Sendable {
   enum Body: Sendable {
     case none
     /// Into memory, at most `limit` bytes; a publisher may send up to `largest`, whose number is known before, as one
-    /// of its uploads.
-    case memory(limit: Int, largest: Int = 0)
+    /// of its uploads. A form with a file goes into a temporary file, at most `form` bytes, if it is not 0.
+    case memory(limit: Int, largest: Int = 0, form: Int = 0)
     /// Into a temporary file, at most `limit` bytes.
     case file(limit: Int)
     /// Into memory if it has at most `text` bytes, or else into a temporary file, at most `limit` bytes.

@@ -16,7 +16,6 @@ import Testing
     let recipient: String
     let password: String
     let token: String
-    let uploader: String
     let root: String
   }
 
@@ -68,14 +67,11 @@ import Testing
       let address = server.endpoint.absoluteString
       let token = try await Self.admin(
         "token", "add", "text", "--user", Self.publisher, "--to", "news", in: server.scratch)
-      let uploader = try await Self.admin(
-        "token", "add", "files", "--user", Self.publisher, "--to", "news", "--assets",
-        in: server.scratch)
       let setup = Setup(
         server: address, ntfy: address.replacing(":\(server.port)", with: ":\(ntfy)"),
         publisher: Self.publisher,
         recipient: Self.recipient, password: Self.password, token: token.joined(),
-        uploader: uploader.joined(), root: Package.root.path)
+        root: Package.root.path)
       let script = "Tests/EndToEndTests/Compatible/Clients/\(program).py"
       var environment = [
         "HOME": server.scratch.folder.path, "PATH": "/usr/sbin:/usr/bin:/bin",

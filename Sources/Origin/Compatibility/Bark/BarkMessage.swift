@@ -11,7 +11,8 @@ struct BarkMessage: Sendable {
 
   private static let known = [
     "device_key", "title", "subtitle", "body", "markdown", "level", "sound", "icon", "image",
-    "group", "url", "ttl", "id", "delete", "isArchive", "autoCopy", "copy", "badge", "call",
+    "group", "url", "ttl", "id", "delete", "isArchive", "autoCopy", "automaticallyCopy", "copy",
+    "badge", "call",
     "volume", "action", "ciphertext", "iv", "category", "device_keys",
   ]
 
@@ -57,7 +58,6 @@ struct BarkMessage: Sendable {
       "ciphertext": "Encrypted messages are not supported, since the server makes their pushes.",
       "iv": "Encrypted messages are not supported.",
       "device_keys": "Send one request for each key.",
-      "badge": "The server counts what is unread itself.",
       "volume": "Only an admin may send a sound that is heard although the device is muted.",
       "copy": "Devices copy nothing by themselves.",
       "action": "What a tap does cannot be changed; url is opened.",
@@ -65,11 +65,10 @@ struct BarkMessage: Sendable {
     if let call = try members.text("call"), call != "0" {
       throw members.fault("call", "is not supported: no device repeats a sound")
     }
-    if let copies = try members.text("autoCopy"), copies != "0" {
-      throw members.fault("autoCopy", "is not supported: devices copy nothing by themselves")
-    }
-    if let archive = try members.text("isArchive"), archive != "1" {
-      throw members.fault("isArchive", "must be 1: the inbox keeps every message until it expires")
+    for name in ["autoCopy", "automaticallyCopy"] {
+      if let copies = try members.text(name), copies != "0" {
+        throw members.fault(name, "is not supported: devices copy nothing by themselves")
+      }
     }
   }
 
@@ -83,10 +82,10 @@ struct BarkMessage: Sendable {
   private static func importance(
     _ members: ForeignMembers
   ) throws(ServiceError) -> NotificationMessage.Importance? {
-    switch try members.text("level") {
+    switch try members.text("level")?.lowercased() {
     case nil, "active": nil
     case "passive": .low
-    case "timeSensitive": .high
+    case "timesensitive": .high
     case "critical": .urgent
     default:
       throw members.fault("level", "must be passive, active, timeSensitive or critical")

@@ -14,12 +14,15 @@ struct BarkRoutes: Sendable {
   /// What every key begins with, so that no other path can be taken for one.
   private static let prefix = AccessToken.prefix
 
-  /// `POST /push`, with the key in the body.
+  /// `POST /push`, with the key in the body, and what clients ask to see whether the server is there.
   var routes: [Route] {
     [
       Route(
         "POST", "/push", for: .anybody, body: Self.limit, deadline: .seconds(120),
-        in: BarkDialect(), push)
+        in: BarkDialect(), push),
+      Route(
+        "GET", "/ping", for: .anybody, in: BarkDialect(),
+        immediate: { _ in BarkDialect.answer(200, "pong") }),
     ]
   }
 
@@ -110,7 +113,8 @@ struct BarkDialect: Dialect {
 
   func response(to problem: ForeignProblem) -> Response {
     Self.answer(
-      [409, 412, 415, 422, 451].contains(problem.status) ? 400 : problem.status, problem.detail)
+      [409, 412, 415, 422, 451].contains(problem.status) ? 400 : problem.status,
+      problem.status == 401 ? "The key is no access token, or it has ended." : problem.detail)
   }
 
   /// An answer with a status, which is also in its body.

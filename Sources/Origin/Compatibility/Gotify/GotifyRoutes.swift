@@ -50,9 +50,11 @@ struct GotifyDialect: Dialect {
 
   func response(to problem: ForeignProblem) -> Response {
     let status = [409, 412, 415, 422, 451].contains(problem.status) ? 400 : problem.status
+    let detail =
+      status == 401 ? "The token is no access token, or it has ended." : problem.detail
     let text = JSONText.object([
       "error": JSONText.quoted(Response.reason(of: status)), "errorCode": String(status),
-      "errorDescription": JSONText.quoted(problem.detail),
+      "errorDescription": JSONText.quoted(detail),
     ])
     return .foreign(status, text)
   }

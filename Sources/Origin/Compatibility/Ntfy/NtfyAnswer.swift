@@ -87,9 +87,11 @@ struct NtfyDialect: Dialect {
 
   func response(to problem: ForeignProblem) -> Response {
     let code = Self.code(of: problem)
+    let detail =
+      problem.status == 401
+      ? "The access token, or the name and the password, are missing or wrong." : problem.detail
     let text = JSONText.object([
-      "code": String(code), "http": String(code / 100),
-      "error": JSONText.quoted(problem.detail),
+      "code": String(code), "http": String(code / 100), "error": JSONText.quoted(detail),
     ])
     return .foreign(code / 100, text)
   }

@@ -71,7 +71,7 @@ struct NtfyRoutes: Sendable {
   /// A body, as it is understood.
   private enum Body {
     case text(String)
-    case file(CompatiblePublishing.File)
+    case file(AttachedFile)
   }
 
   /// - Throws: for encrypted content, which UnifiedPush sends.
@@ -89,6 +89,7 @@ struct NtfyRoutes: Sendable {
   private func body(
     _ context: RequestContext, _ parameters: NtfyParameters
   ) throws -> Body? {
+    if MultipartForm.isForm(context.request) { return try fileInForm(context, parameters) }
     var bytes = context.body
     if let saved = context.file {
       // Of what comes in chunks, as from a pipe, the length was not known before.
@@ -106,12 +107,24 @@ struct NtfyRoutes: Sendable {
     return .file(.init(content: .bytes(bytes), name: parameters[.filename]))
   }
 
+  /// Apprise of Debian 12 sends a file as a form of one part.
+  private func fileInForm(
+    _ context: RequestContext, _ parameters: NtfyParameters
+  ) throws -> Body {
+    let form = try MultipartForm(context)
+    guard let file = try form.file(), form.parts.count == 1 else {
+      throw ServiceError(.invalidRequest, "The form must have one file, and nothing else.")
+    }
+    let name = parameters[.filename] ?? file.fileName
+    return .file(AttachedFile(content: .bytes(Array(file.content)), name: name))
+  }
+
   private func publish(
     _ parameters: NtfyParameters, to topic: NtfyTopic, _ body: Body?, _ context: RequestContext
   ) async throws -> Response {
     let now = Date()
     var (text, file) = (
-      parameters[.message]?.replacing("\\n", with: "\n"), nil as CompatiblePublishing.File?
+      parameters[.message]?.replacing("\\n", with: "\n"), nil as AttachedFile?
     )
     switch body {
     case .text(let body): text = body.trimming(\.isWhitespace)
@@ -122,12 +135,13 @@ struct NtfyRoutes: Sendable {
       }
       file = found
       if text == nil {
-        text = "You received a file: \(CompatiblePublishing.name(found.name).value)"
+        text = "You received a file: \(found.shownName.value)"
       }
     case nil:
       if let attach = parameters[.attach], text == nil {
         let name = parameters[.filename] ?? attach.split(separator: "/").last.map(String.init)
-        text = "You received a file: \(CompatiblePublishing.name(name).value)"
+        let file = AttachedFile(content: .bytes([]), name: name)
+        text = "You received a file: \(file.shownName.value)"
       } else if parameters[.filename] != nil, parameters[.attach] == nil {
         throw ServiceError(
           .init("filename", .rejected, "There is no file of this name: send it as the body."))

@@ -1,8 +1,8 @@
 """What the checks of this folder share: the server that they are given, its recipient alice, and how they are run.
 
 Each program here takes one JSON object: `server` and `ntfy`, the addresses; `publisher`, `password` and `token` of who
-sends to the tag `news`; `uploader`, a token that may also upload; `recipient`, the name of who has the tag, with the same
-password; `root`, the folder of the repository.
+sends to the tag `news`; `recipient`, the name of who has the tag, with the same password; `root`, the folder of the
+repository.
 """
 
 import base64
