@@ -10,6 +10,17 @@ let targets: [String: @Sendable ([UInt8]) -> Void] = [
     precondition(ForeignText.url(text).utf8.allSatisfy { (0x21...0x7E).contains($0) })
     _ = ForeignText.webHost(text)
   },
+  "form": { bytes in
+    // Up to the first line end, the parameters of the type; then the body.
+    let parts = bytes.split(separator: 0x0A, maxSplits: 1, omittingEmptySubsequences: false)
+    let type = "multipart/form-data; " + String(decoding: parts[0], as: UTF8.self)
+    guard parts.count == 2, let form = try? MultipartForm(Array(parts[1]), type: type) else {
+      return
+    }
+    precondition(form.parts.count <= 64)
+    precondition(form.parts.map(\.content.count).reduce(0, +) <= bytes.count)
+    _ = try? form.file()
+  },
   "ntfy": { bytes in
     // Up to the first line end, the query; up to the next, field lines; then the body.
     let parts = bytes.split(separator: 0x0A, maxSplits: 4, omittingEmptySubsequences: false)

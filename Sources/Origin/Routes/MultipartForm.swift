@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 import HTTP
 import RichPushAPI
@@ -23,14 +22,6 @@ struct MultipartForm: Sendable {
   static func isForm(_ request: Request) -> Bool {
     let type = request.fields["Content-Type"]?.prefix { $0 != ";" }.lowercased() ?? ""
     return type.filter { !$0.isWhitespace } == "multipart/form-data"
-  }
-
-  /// The form in the body of a request, which is in memory or in a file.
-  ///
-  /// - Throws: if it is malformed.
-  init(_ context: RequestContext) throws {
-    let body = try context.file.map { Array(try Data(contentsOf: URL(filePath: $0.path))) }
-    try self.init(body ?? context.body, type: context.request.fields["Content-Type"] ?? "")
   }
 
   /// Parses a body of this `Content-Type`.

@@ -130,7 +130,7 @@ struct NotificationRoutes: Sendable {
   /// `POST /api/notifications` as a form: the JSON form in the part `notification`, and a file.
   private func postForm(_ context: RequestContext) async throws -> Response {
     let caller = context.caller
-    let form = try MultipartForm(context)
+    let form = try context.form()
     guard form.parts.count == 2, let file = try form.file(),
       let notification = form.parts.first(where: { $0.fileName == nil && $0.name == "notification" }
       )

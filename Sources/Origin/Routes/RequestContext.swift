@@ -1,3 +1,4 @@
+import FoundationEssentials
 import RichPushAPI
 import HTTP
 
@@ -15,6 +16,14 @@ struct RequestContext: Sendable {
   var body: [UInt8] = []
   /// The body of a route that receives a file.
   var file: SavedBody?
+
+  /// The form in the body, which is in memory or in a file.
+  ///
+  /// - Throws: if it is malformed.
+  func form() throws -> MultipartForm {
+    let saved = try file.map { Array(try Data(contentsOf: URL(filePath: $0.path))) }
+    return try MultipartForm(saved ?? body, type: request.fields["Content-Type"] ?? "")
+  }
 
   /// The registration of the device: that of its token or, with a password, the one it claims to be; the
   /// store checks its owner.

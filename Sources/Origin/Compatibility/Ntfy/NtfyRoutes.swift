@@ -111,7 +111,7 @@ struct NtfyRoutes: Sendable {
   private func fileInForm(
     _ context: RequestContext, _ parameters: NtfyParameters
   ) throws -> Body {
-    let form = try MultipartForm(context)
+    let form = try context.form()
     guard let file = try form.file(), form.parts.count == 1 else {
       throw ServiceError(.invalidRequest, "The form must have one file, and nothing else.")
     }
