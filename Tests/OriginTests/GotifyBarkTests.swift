@@ -61,7 +61,7 @@ import Testing
       Self.members(
         #"""
         {"device_key":"k","title":"T","subtitle":"S","body":"B {{b}}","level":"timeSensitive","group":"G",
-         "sound":"minuet.caf","icon":"https://e.org/i.png","url":"https://e.org","ttl":"60","id":"build-42",
+         "sound":"minuet","icon":"https://e.org/i.png","url":"https://e.org","ttl":"60","id":"build-42",
          "isArchive":"1","image":"https://e.org/p.png"}
         """#), to: .anyTag(["news"]), now: now)
     let new = message.notification

@@ -96,7 +96,8 @@ struct BarkMessage: Sendable {
     switch try members.text("sound") {
     case nil: nil
     case "silence": .silent
-    case let name?: .named(name)
+    // As Bark's server does.
+    case let name?: .named(name.hasSuffix(".caf") ? name : name + ".caf")
     }
   }
 }

@@ -101,6 +101,9 @@ def check_bark_client(alice):
     message = bark_client.PushMessage("text 🦊", title="Title", group="builds", url=LINK)
     assert client.batch_push(message) == []
     alice.gets_one("text 🦊", title="Title", thread="builds", link=LINK)
+    options = bark_client.PushOptions(bark_client.SoundType.MINUET, bark_client.LevelType.PASSIVE)
+    assert client.batch_push(bark_client.PushMessage("with options", options=options)) == []
+    alice.gets_one("with options", sound="minuet.caf", importance="low")
     said, reason = client.push(bark_client.PushMessage("no"), "rpt_wrong")
     assert not said and reason
 
