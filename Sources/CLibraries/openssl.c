@@ -12,6 +12,7 @@
 
 /* Found once: OpenSSL 3 searches for an algorithm by its name whenever it is not given one. */
 static EVP_MD *sha256;
+static EVP_MD *sha1;
 static EVP_CIPHER *aes128gcm;
 
 /* A thread's own context for hashes, which saves a quarter of a short one's time. */
@@ -33,8 +34,9 @@ static void free_context(void *context) { EVP_MD_CTX_free(context); }
 
 static void find_algorithms(void) {
   sha256 = EVP_MD_fetch(NULL, "SHA2-256", NULL);
+  sha1 = EVP_MD_fetch(NULL, "SHA1", NULL);
   aes128gcm = EVP_CIPHER_fetch(NULL, "AES-128-GCM", NULL);
-  require(sha256 && aes128gcm);
+  require(sha256 && sha1 && aes128gcm);
   require(pthread_key_create(&context_of_thread, free_context) == 0);
 }
 
@@ -76,6 +78,11 @@ static void hash(const void *first, size_t first_size, const void *second, size_
 
 void copenssl_sha256(const void *bytes, size_t count, void *digest) {
   hash(bytes, count, NULL, 0, digest);
+}
+
+void copenssl_sha1(const void *bytes, size_t count, unsigned char digest[20]) {
+  begin();
+  require(EVP_Digest(bytes, count, digest, NULL, sha1, NULL));
 }
 
 void copenssl_sha256_hex(const void *bytes, size_t count, char hex[65]) {

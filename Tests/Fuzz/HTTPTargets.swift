@@ -12,9 +12,29 @@ let targets: [String: @Sendable ([UInt8]) -> Void] = [
   },
   "fields": { HTTPTargets.readFields(String(decoding: $0, as: UTF8.self)) },
   "query": { HTTPTargets.readQuery($0) },
+  "frames": { bytes in
+    let whole = HTTPTargets.events(of: bytes, piece: bytes.count)
+    precondition(
+      whole == HTTPTargets.events(of: bytes, piece: 1),
+      "the result depends on the size of the pieces")
+    for (index, event) in whole.enumerated() {
+      switch event {
+      case .ping(let payload): precondition(payload.count <= 125)
+      case .close: precondition(index == whole.count - 1, "something follows the end")
+      }
+    }
+  },
 ]
 
 private enum HTTPTargets {
+  /// What a WebSocket's reader makes of bytes that arrive in pieces.
+  static func events(of bytes: [UInt8], piece: Int) -> [WebSocketReader.Event] {
+    let reader = WebSocketReader()
+    return stride(from: 0, to: bytes.count, by: max(1, piece)).flatMap { start in
+      bytes[start..<min(bytes.count, start + piece)].withUnsafeBytes { reader.read($0) }
+    }
+  }
+
   static func readHead(_ bytes: UnsafeRawBufferPointer) {
     guard let head = try? RequestHead.parse(bytes) else { return }
     precondition(head.size <= bytes.count)

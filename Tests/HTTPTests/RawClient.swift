@@ -194,7 +194,8 @@ final class RawClient {
     }
   }
 
-  private func take(_ count: Int) -> [UInt8]? {
+  /// Reads so many bytes; nil if the connection ends before.
+  func take(_ count: Int) -> [UInt8]? {
     while received.count < count { guard fill() else { return nil } }
     defer { received.removeFirst(count) }
     return Array(received.prefix(count))

@@ -7,7 +7,10 @@
 /* SHA-256 of a block of memory; `digest` has 32 bytes. */
 void copenssl_sha256(const void *bytes, size_t count, void *digest);
 
-/* The same, as 64 lower-case hexadecimal digits and a NUL. */
+/* SHA-1 of a block of memory, which protects nothing: the handshake of a WebSocket has it (RFC 6455, section 1.3). */
+void copenssl_sha1(const void *bytes, size_t count, unsigned char digest[20]);
+
+/* SHA-256, as 64 lower-case hexadecimal digits and a NUL. */
 void copenssl_sha256_hex(const void *bytes, size_t count, char hex[65]);
 
 /* The same of a part of a file, which is read. False with errno if that fails; EIO if the file is too short. */

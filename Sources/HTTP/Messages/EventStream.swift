@@ -2,8 +2,15 @@ import Synchronization
 
 /// Where the events of a stream come from.
 package protocol EventSource: Sendable {
+  /// How the stream is sent.
+  var form: StreamForm { get }
   /// Called once when the stream begins, on an event loop's thread: keep the sink, do not block.
   func open(_ sink: EventSink)
+}
+
+extension EventSource {
+  /// Server-sent events.
+  package var form: StreamForm { .serverSentEvents }
 }
 
 /// A server-sent event (WHATWG HTML, section 9.2).
@@ -33,7 +40,7 @@ package struct ServerSentEvent: Sendable {
   }
 }
 
-/// The sending end of a stream of server-sent events; any thread may use it.
+/// The sending end of a stream of events; any thread may use it.
 package final class EventSink: Sendable {
   private struct State {
     var unsent: [UInt8] = []
@@ -56,6 +63,7 @@ package final class EventSink: Sendable {
 
   /// Whether the stream is sent in chunks; otherwise closing the connection ends it.
   let isChunked: Bool
+  private let form: StreamForm
   private let limit: Int
   private let heartbeat: Int
   private let wake: @Sendable () -> Void
@@ -65,17 +73,21 @@ package final class EventSink: Sendable {
   ///
   /// - Parameters:
   ///   - limit: the bytes that may wait before the stream is closed.
-  ///   - heartbeat: the milliseconds after which a quiet stream sends a comment.
+  ///   - heartbeat: the milliseconds after which a quiet stream sends its heartbeat.
   ///   - isChunked: whether the stream is sent in chunks.
+  ///   - form: how it is sent.
   ///   - wake: makes the event loop call ``next()``.
-  package init(limit: Int, heartbeat: Int, isChunked: Bool, wake: @escaping @Sendable () -> Void) {
-    (self.limit, self.heartbeat) = (limit, heartbeat)
+  package init(
+    limit: Int, heartbeat: Int, isChunked: Bool, form: StreamForm = .serverSentEvents,
+    wake: @escaping @Sendable () -> Void
+  ) {
+    (self.limit, self.heartbeat, self.form) = (limit, heartbeat, form)
     (self.isChunked, self.wake) = (isChunked, wake)
   }
 
   /// Sends bytes, which must be whole events.
   ///
-  /// - Parameter bytes: the events in the stream's format.
+  /// - Parameter bytes: the events in the stream's form.
   /// - Returns: false if the stream is closed, which it also is if the client reads too slowly.
   @discardableResult package func send(_ bytes: [UInt8]) -> Bool {
     state.withLock { state in
@@ -89,8 +101,12 @@ package final class EventSink: Sendable {
   }
 
   /// Ends the stream after what was sent so far.
-  package func close() {
+  package func close() { close(with: form.end) }
+
+  /// Ends the stream by these bytes after what was sent so far.
+  func close(with end: [UInt8]) {
     state.withLock { state in
+      if !state.isClosed { state.unsent += end }
       state.isClosed = true
       wakeOnce(&state)
     }
@@ -98,7 +114,7 @@ package final class EventSink: Sendable {
 
   /// Ends the stream and asks its client to reconnect soon, because the server shuts down.
   func closeForShutdown() {
-    send(Array("retry: 1000\n\n".utf8))
+    send(form.farewell)
     close()
   }
 
@@ -122,14 +138,14 @@ package final class EventSink: Sendable {
     state.withLock { $0.onDrain = action }
   }
 
-  /// Sends a comment if the stream has been quiet for too long, so that proxies do not close it; called at each tick.
+  /// Sends a heartbeat if the stream has been quiet for too long, so that proxies do not close it; called at each tick.
   func sendHeartbeat(now: Int) {
     let isQuiet = state.withLock { state in
       let since = state.quietSince ?? now
       state.quietSince = since
       return since + heartbeat <= now
     }
-    if isQuiet { send(Array(":\n\n".utf8)) }
+    if isQuiet { send(form.heartbeat()) }
   }
 
   /// The next bytes to send: empty if there are none now, nil at the end of the stream.

@@ -97,13 +97,15 @@ enum ProblemDetails {
   static func reasonPhrase(of status: Int) -> String { reasonPhrases[status] ?? "Error" }
 
   private static let reasonPhrases = [
-    200: "OK", 201: "Created", 204: "No Content", 206: "Partial Content", 302: "Found",
+    101: "Switching Protocols", 200: "OK", 201: "Created", 204: "No Content",
+    206: "Partial Content", 302: "Found",
     303: "See Other", 304: "Not Modified", 308: "Permanent Redirect", 400: "Bad Request",
     401: "Unauthorized", 403: "Forbidden",
     404: "Not Found", 405: "Method Not Allowed", 408: "Request Timeout", 409: "Conflict",
     410: "Gone", 412: "Precondition Failed", 413: "Content Too Large", 414: "URI Too Long",
     415: "Unsupported Media Type", 416: "Range Not Satisfiable", 417: "Expectation Failed",
-    421: "Misdirected Request", 422: "Unprocessable Content", 429: "Too Many Requests",
+    421: "Misdirected Request", 422: "Unprocessable Content", 426: "Upgrade Required",
+    429: "Too Many Requests",
     431: "Request Header Fields Too Large", 451: "Unavailable For Legal Reasons",
     500: "Internal Server Error", 501: "Not Implemented", 502: "Bad Gateway",
     503: "Service Unavailable", 504: "Gateway Timeout", 505: "HTTP Version Not Supported",

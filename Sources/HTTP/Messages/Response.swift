@@ -46,7 +46,7 @@ package struct Response: Sendable {
     Response(200, fields: fields, body: .content(content))
   }
 
-  /// A stream of server-sent events, open until the client or the source closes it.
+  /// A stream of events, open until the client or the source closes it.
   package static func events(_ source: any EventSource) -> Response {
     Response(200, body: .events(source))
   }

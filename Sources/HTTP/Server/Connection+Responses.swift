@@ -68,17 +68,23 @@ extension Connection {
   // MARK: - Event streams
 
   private func send(_ source: any EventSource, with response: Response) {
+    let (form, isWebSocket) = (source.form, response.status == 101)
     var fields = response.fields
-    fields["Content-Type"] = "text/event-stream"
-    fields["Cache-Control"] = "no-store"
-    let isChunked = exchange.persistence == .keptOpen  // HTTP/1.0 has no chunks
-    if !isChunked { exchange.persistence = .closed }
+    if !isWebSocket {
+      fields["Content-Type"] = form.mediaType
+      fields["Cache-Control"] = "no-store"
+    }
+    // HTTP/1.0 has no chunks.
+    let isChunked = exchange.persistence == .keptOpen && !isWebSocket
+    if !isChunked, !isWebSocket { exchange.persistence = .closed }
     begin(
       response.status, ResponseHead.bytes(response.status, fields, isChunked ? .chunked : .none))
     if exchange.isHeadRequest { return }
+    // No other request follows.
+    if isWebSocket { (exchange.persistence, frames) = (.closed, WebSocketReader()) }
     let sink = EventSink(
       limit: context.limits.waitingEvents, heartbeat: context.timeouts.heartbeat,
-      isChunked: isChunked
+      isChunked: isChunked, form: form
     ) { [handle = handle, queue = context.queue] in queue.post(.events(handle)) }
     phase = .streaming(sink)
     source.open(sink)
@@ -104,6 +110,23 @@ extension Connection {
       }
       guard !piece.isEmpty else { return false }
       queue(sink.isChunked ? ChunkedCoding.chunk(piece) : piece)
+    }
+    return true
+  }
+
+  /// Answers what the client of a WebSocket sends; false if it has sent nothing, or is none.
+  func receiveFrames(for sink: EventSink) -> Bool {
+    guard let frames else { return false }
+    switch reader.receive(over: transport, into: context.buffer, atMost: context.buffer.count) {
+    case .blocked: return false
+    case .failed, .done(0): close()
+    case .done:
+      for event in reader.read(frames) {
+        switch event {
+        case .ping(let payload): sink.send(WebSocketFrame.pong(payload))
+        case .close(let code): sink.close(with: WebSocketFrame.close(code))
+        }
+      }
     }
     return true
   }

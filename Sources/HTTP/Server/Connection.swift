@@ -20,6 +20,8 @@ final class Connection {
   /// The current request and its response, or the previous ones.
   var exchange: Exchange
   var writer = ResponseWriter()
+  /// What reads the client's frames, once it is a WebSocket.
+  var frames: WebSocketReader?
 
   enum Phase {
     case tlsHandshake
@@ -85,7 +87,7 @@ final class Connection {
         case .head, .body, .lingering: receive()
         case .planning, .responding, .preparing, .preparingAgain: false
         case .sending: sendMore()
-        case .streaming(let sink): sendEvents(from: sink)
+        case .streaming(let sink): receiveFrames(for: sink) || sendEvents(from: sink)
         case .closed: false
         }
       if case .closed = phase { return .closed }

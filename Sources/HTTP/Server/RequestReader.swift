@@ -83,6 +83,12 @@ struct RequestReader {
   /// Has a body consume what belongs to it.
   mutating func read(_ body: IncomingBody) throws(HTTPError) { drop(try body.consume(rest)) }
 
+  /// Has the reader of a WebSocket take everything.
+  mutating func read(_ frames: WebSocketReader) -> [WebSocketReader.Event] {
+    defer { rest = .empty }
+    return frames.read(rest)
+  }
+
   /// Copies what was not parsed; the buffer is then free for other connections.
   mutating func keepRest() {
     guard !rest.isEmpty else { return }
