@@ -116,6 +116,7 @@ private final class Heard: Sendable {
       if user == mark { state.withLock { $0.marks += 1 } } else { add(.credentialsEnded(user)) }
     }
     observers.onChange.add { [self] in add(.change($0)) }
+    observers.onRead.add { [self] in add(.read($0)) }
     observers.onAssetEvent.add { [self] in add(.assetEvent) }
     observers.onTicketKeys.add { [self] in add(.ticketKeys) }
     observers.onEverything.add { [self] in add(.everything) }

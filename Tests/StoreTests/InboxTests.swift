@@ -36,6 +36,39 @@ import Testing
       try await store.notifications.unreadCounts(of: [alice, bob, shop]) == [alice: 2, bob: 3])
   }
 
+  @Test func `tells which of users' notifications were withdrawn or read since a time`()
+    async throws
+  {
+    let store = try scratch.open()
+    for _ in 0..<4 { _ = try await store.notifications.create(.any(to: alice, bob)) }
+    #expect(try await store.notifications.markRead(0, user: alice))
+    scratch.pass(60)
+    let since = scratch.now
+    #expect(try await store.notifications.markRead(1, user: alice))
+    #expect(try await store.notifications.withdraw(2))
+    func ended(_ users: UserID..., among id: Int? = nil) async throws -> [String] {
+      try await store.notifications.ended(since: since, for: users, among: id).map {
+        "\($0.notification.id) \($0.user == alice ? "alice" : "bob") \($0.isWithdrawn)"
+      }.sorted()
+    }
+    #expect(try await ended(alice, bob) == ["1 alice false", "2 alice true", "2 bob true"])
+    #expect(try await ended(bob) == ["2 bob true"])
+    #expect(try await ended(alice, bob, among: 1) == ["1 alice false"])
+    #expect(try await ended(alice, among: 3) == [])
+  }
+
+  @Test func `says when push events were committed`() async throws {
+    let store = try scratch.open()
+    #expect(try await store.events.time(ofPushEvent: 5) == nil)
+    try await store.events.push("{}", to: [alice, bob], pushes: [])
+    let first = scratch.now
+    scratch.pass(60)
+    try await store.events.push("{}", to: [alice], pushes: [])
+    for (sequence, time) in [(1, first), (2, first), (3, scratch.now), (9, scratch.now)] {
+      #expect(try await store.events.time(ofPushEvent: sequence) == time, "\(sequence)")
+    }
+  }
+
   @Test func `finds the newest content under a name that a user was sent and may know of`()
     async throws
   {

@@ -8,6 +8,7 @@ import Testing
     let users = (1...5000).map { UserID(rawValue: $0 * 1_000_000) }
     let messages: [Effect] = [
       .pushEvents(users), .events, .events, .assetEvent, .change(7), .credentialsEnded(users[0]),
+      .read(users[1]),
       .jobs(lane: "webpush:https://push.example"), .jobs(lane: "webpush:https://push.example"),
       .ticketKeys,
     ]
@@ -21,8 +22,9 @@ import Testing
     }
     #expect(told == users)
     #expect(
-      all.suffix(6) == [
-        .events, .assetEvent, .change(7), .credentialsEnded(users[0]), messages[6], .ticketKeys,
+      all.suffix(7) == [
+        .events, .assetEvent, .change(7), .credentialsEnded(users[0]), .read(users[1]),
+        messages[7], .ticketKeys,
       ])
     #expect(NodeMessage.payloads(of: [], from: "node.1").isEmpty)
   }

@@ -278,12 +278,14 @@ struct WritingFunction: Sendable {
     },
     Self("markRead") { store in
       let id = try await store.notifications.create(.any(to: bob)).notification.id
-      return Call(effects: none) { _ = try await $0.notifications.markRead(id, user: bob) }
+      return Call(effects: [.read(bob)]) {
+        _ = try await $0.notifications.markRead(id, user: bob)
+      }
     },
     // Up to one.
     Self("markRead") { store in
       let id = try await store.notifications.create(.any(to: bob)).notification.id
-      return Call(effects: none) {
+      return Call(effects: [.read(bob)]) {
         try await $0.notifications.markRead(upTo: id, user: bob, device: nil)
       }
     },

@@ -45,6 +45,7 @@ extension Effect {
     case .assetEvent: ["asset"]
     case .change(let id): ["change \(id)"]
     case .credentialsEnded(let user): ["credentials \(user.rawValue)"]
+    case .read(let user): ["read \(user.rawValue)"]
     case .jobs(let lane): ["lane \(lane)"]
     case .ticketKeys: ["tickets"]
     case .everything: ["everything"]
@@ -65,6 +66,9 @@ extension Effect {
     case "credentials":
       guard let user = Int(value) else { return nil }
       self = .credentialsEnded(UserID(rawValue: user))
+    case "read":
+      guard let user = Int(value) else { return nil }
+      self = .read(UserID(rawValue: user))
     case "tickets": self = .ticketKeys
     case "everything": self = .everything
     case "lane": self = .jobs(lane: String(value))

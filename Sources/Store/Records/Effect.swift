@@ -14,6 +14,8 @@ enum Effect: Hashable {
   case change(Int)
   /// Credentials of a user ended, or the user's role changed.
   case credentialsEnded(UserID)
+  /// A user has marked notifications read.
+  case read(UserID)
   /// There are jobs for a lane.
   case jobs(lane: String)
   /// The keys of session tickets changed.
@@ -52,6 +54,8 @@ package struct CommitObservers: Sendable {
   /// Called when credentials of a user ended, or the user's role was changed, before the change returns to its
   /// caller.
   package let onCredentialsEnded = Observers<UserID>()
+  /// Called when a user has marked notifications read.
+  package let onRead = Observers<UserID>()
   /// Called when an event about an asset was committed.
   package let onAssetEvent = Observers<Void>()
   /// Called with the names of lanes for which jobs were committed; for those of other nodes, which send them
@@ -83,6 +87,7 @@ package struct CommitObservers: Sendable {
       case .jobs(let lane): lanes.insert(lane)
       case .change(let id): onChange(id)
       case .credentialsEnded(let user): onCredentialsEnded(user)
+      case .read(let user): onRead(user)
       case .assetEvent: onAssetEvent(())
       case .ticketKeys: onTicketKeys(())
       case .everything: onEverything(())

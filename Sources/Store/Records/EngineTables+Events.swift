@@ -29,6 +29,14 @@ extension EngineTables {
     }
   }
 
+  func time(ofPushEvent sequence: Int) async throws -> Date? {
+    try await database.read { connection in
+      try connection.value(
+        "SELECT created FROM push_event WHERE sequence <= $1 ORDER BY sequence DESC LIMIT 1",
+        sequence)
+    }
+  }
+
   func latestPushEvent() async throws -> Int {
     try await database.read { try $0.value($0.latestPushEvent) ?? 0 }
   }

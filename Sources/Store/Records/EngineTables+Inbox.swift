@@ -37,6 +37,7 @@ extension EngineTables {
       guard try transaction.isRecipient(user, of: id, at: now) else { return false }
       try transaction.record(
         state, [NewReceipt(state: state, id: id, user: user, device: device, time: now)])
+      if state == .read { transaction.effects.add(.read(user)) }
       return true
     }
   }
@@ -140,6 +141,29 @@ extension EngineTables {
         var notification = try StoredNotification(&row)
         notification.replacedBy = nil
         return InboxEntry(notification: notification, isRead: try row.next())
+      }
+    }
+  }
+
+  func ended(
+    since time: Date, for users: [UserID], among notification: Int?
+  ) async throws -> [EndedNotification] {
+    try await database.read { connection in
+      try connection.all(
+        """
+        SELECT \(StoredNotification.columns), user_id, withdrawn, read
+        FROM recipient JOIN notification ON notification.id = recipient.notification
+        WHERE user_id \(connection.isIn("$1")) AND (withdrawn >= $2 OR read >= $2)
+          AND \(notification == nil ? "CAST($3 AS bigint) IS NULL" : "recipient.notification = $3")
+        ORDER BY recipient.notification
+        """, users, time, notification
+      ) { row in
+        let ended = try StoredNotification(&row)
+        let user: UserID = try row.next()
+        let (withdrawn, read): (Date?, Date?) = (try row.next(), try row.next())
+        return EndedNotification(
+          notification: ended, user: user, isWithdrawn: withdrawn != nil,
+          time: withdrawn ?? read ?? time)
       }
     }
   }

@@ -24,6 +24,7 @@ extension EngineTables {
         try transaction.record(
           .read,
           unread.map { NewReceipt(state: .read, id: $0, user: user, device: device, time: now) })
+        transaction.effects.add(.read(user))
         return unread.count == Self.batch ? unread.last : nil
       }
     }

@@ -46,6 +46,8 @@ package protocol Events: Sendable {
   func pushEvents(
     after positions: [UserID: Int], limit: Int
   ) async throws -> [UserID: [StoredPushEvent]]?
+  /// When the last push event with at most this sequence number was committed; nil if there is none any more.
+  func time(ofPushEvent sequence: Int) async throws -> Date?
   /// The sequence number of the latest push event, 0 before the first.
   func latestPushEvent() async throws -> Int
   /// Inserts the push events of every held notification that is due, each once.

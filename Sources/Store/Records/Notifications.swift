@@ -140,6 +140,18 @@ package struct InboxEntry: Sendable, Equatable {
   package let isRead: Bool
 }
 
+/// A notification that one of its recipients need not be shown any more.
+package struct EndedNotification: Sendable, Equatable {
+  /// The notification.
+  package let notification: StoredNotification
+  /// The recipient.
+  package let user: UserID
+  /// Whether it was withdrawn; otherwise the recipient has marked it read.
+  package let isWithdrawn: Bool
+  /// When that was.
+  package let time: Date
+}
+
 /// Notifications, their recipients and receipts.
 package protocol Notifications: Sendable {
   // MARK: Changes
@@ -211,6 +223,12 @@ package protocol Notifications: Sendable {
   ) async throws -> [InboxEntry]
   /// What placeholders of notifications stand for, by notification and user, as JSON objects of texts.
   func values(of notifications: [Int], users: [UserID]) async throws -> [Int: [UserID: String]]
+  /// Those of the users' notifications that were withdrawn or marked read at a time or later, or only of one.
+  ///
+  /// What was withdrawn is left out once it was cleaned up.
+  func ended(
+    since time: Date, for users: [UserID], among notification: Int?
+  ) async throws -> [EndedNotification]
   /// The number of the user's notifications that are neither marked read nor hidden.
   func unreadCount(of user: UserID) async throws -> Int
   /// The same for several users, without those who have none.
