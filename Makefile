@@ -54,7 +54,7 @@ PLUGINS := img sound video url
 # The files that ship in assets/: what a developer drops beside them does not.
 SAMPLES := assets/img/logo.png assets/img/beach.jpg assets/sound/chime.wav assets/url/welcome.url
 # What `make bench` measures, each a program Tests/Bench/<name>.*; ONLY="media push" chooses.
-BENCHES := start folder imaging pictures media touch phone fanout personal plugins push webpush postgres
+BENCHES := start folder imaging pictures media touch phone fanout streams personal plugins push webpush postgres
 TOOLS := .build/tools
 space := $() $()
 

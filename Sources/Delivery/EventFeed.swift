@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Push
+package import Push
 import RichPushAPI
 package import Store
 
@@ -140,6 +140,16 @@ package struct FeedEvent: Sendable {
       let isText = event.notificationID == nil
       (name, notificationID, content) = (isText ? "push" : "", nil, .text(isText ? event.data : ""))
     }
+  }
+
+  /// The notification that it announces, and what it says to who prefers some languages, the best first; nil for a
+  /// plain text, and for what has gone.
+  package func announced(
+    for languages: [String]
+  ) -> (notification: StoredNotification, message: PushMessage)? {
+    guard case .push(let push, _, let values) = content, let notification = push.notification
+    else { return nil }
+    return (notification, push.message(for: languages, values: values))
   }
 
   /// What is sent to who prefers some languages, the best first.

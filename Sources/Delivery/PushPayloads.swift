@@ -52,7 +52,8 @@ package final class PushPayloads: Sendable {
     guard let stored = try await store.notifications.notification(notification) else { return nil }
     let push = StoredPush(message: stored.version, media: event, notification: stored)
     let message = message(push, for: EmbeddedGateway.traits.profile, at: now)
-    return remember(AnnouncedPush(message, by: EmbeddedGateway.payload), source, now)
+    return remember(
+      AnnouncedPush(message, of: stored, by: EmbeddedGateway.payload), source, now)
   }
 
   /// What placeholders stand for, of those pushes that have any: by notification and user.

@@ -39,7 +39,7 @@ package final class MediaLinks: Sendable {
 
   private let store: Store
   private let base: String?
-  private let keys: Mutex<[LinkKey]>
+  fileprivate let keys: Mutex<[LinkKey]>
 
   /// Reads the store's keys; `base` is the server's public URL, such as `https://push.example`.
   package init(store: Store, base: String?) async throws {
@@ -97,11 +97,60 @@ package final class MediaLinks: Sendable {
     code(of: "\(target.id)/\(target.rendition)\n\(target.expires)\n\(target.content)", by: key)
   }
 
-  private static func code(of text: String, by key: LinkKey) -> [UInt8] {
+  fileprivate static func code(of text: String, by key: LinkKey) -> [UInt8] {
     let (secret, text) = (Array(key.secret.utf8), Array(text.utf8))
     var code = [UInt8](repeating: 0, count: 32)
     copenssl_hmac_sha256(secret, secret.count, text, text.count, &code)
     return code
+  }
+}
+
+// MARK: - Recipients
+
+/// Names the recipient in a link to media that is in no push, so that a fetch shows whose it is:
+/// `&for=<user>.<key id>.<HMAC-SHA-256>.<registration>`.
+package struct LinkRecipient: Sendable, Equatable {
+  /// The user.
+  package let user: UserID
+  /// The registration of the user's device; nil if it is not known.
+  package let device: String?
+
+  /// Names a user, or a device of the user.
+  package init(_ user: UserID, device: String? = nil) { (self.user, self.device) = (user, device) }
+
+  fileprivate func signed(_ notification: Int, by key: LinkKey) -> String {
+    let text = "recipient\n\(notification)\n\(user.rawValue)\n\(device ?? "")"
+    let code = Base64URL.encode(MediaLinks.code(of: text, by: key))
+    return "&for=\(user.rawValue).\(key.id).\(code).\(device ?? "")"
+  }
+}
+
+extension MediaLinks {
+  /// The end of a link to a notification's media that names its recipient.
+  package func suffix(for recipient: LinkRecipient, of notification: Int) -> String {
+    keys.withLock { $0.first }.map { recipient.signed(notification, by: $0) } ?? ""
+  }
+
+  /// Splits a link into the part that all recipients share and the recipient; nil if it does not end with one, or
+  /// with one that was not signed for this notification.
+  package func splitting(
+    _ link: String, of notification: Int
+  ) -> (shared: String, recipient: LinkRecipient)? {
+    guard let start = link.ranges(of: "&for=").last else { return nil }
+    let words = link[start.upperBound...].split(
+      separator: ".", maxSplits: 3, omittingEmptySubsequences: false)
+    guard words.count == 4, let user = Int(words[0]), let id = Int(words[1]),
+      let key = keys.withLock({ $0.first { $0.id == id } })
+    else { return nil }
+    let device = words[3].isEmpty ? nil : String(words[3])
+    let recipient = LinkRecipient(UserID(rawValue: user), device: device)
+    let (given, expected) = (
+      String(link[start.lowerBound...]), recipient.signed(notification, by: key)
+    )
+    guard given.utf8.count == expected.utf8.count,
+      copenssl_equal(expected, given, expected.utf8.count)
+    else { return nil }
+    return (String(link[..<start.lowerBound]), recipient)
   }
 }
 

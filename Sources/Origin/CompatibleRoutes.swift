@@ -9,10 +9,13 @@ struct CompatibleRoutes: Sendable {
 
   init(
     _ settings: CompatibilitySettings, _ publishing: CompatiblePublishing,
-    _ authenticator: Authenticator
+    _ authenticator: Authenticator, _ streams: EventStreams, _ signed: SignedMediaRoutes
   ) {
     self.settings = settings
-    (ntfy, gotify) = (NtfyRoutes(publishing: publishing), GotifyRoutes(publishing: publishing))
+    ntfy = NtfyRoutes(
+      publishing: publishing,
+      reading: NtfyReading(streams: streams, signed: signed, log: publishing.log))
+    gotify = GotifyRoutes(publishing: publishing)
     bark = BarkRoutes(publishing: publishing, authenticator: authenticator)
   }
 

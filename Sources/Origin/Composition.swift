@@ -124,6 +124,8 @@ struct DeliveryServices: Sendable {
     pushes = EventStreams(of: .pushes(store, payloads), store, permits, clock)
     events = EventStreams(of: .publishing(store), store, permits, clock)
     store.observers.onPushEvents.add { [pushes] in pushes.notify($0) }
+    store.observers.onChange.add { [pushes] in pushes.tell(ofEnd: $0) }
+    store.observers.onRead.add { [pushes] in pushes.tell(for: $0) }
     workers = CommitWorkers(
       store: store,
       webhook: WebhookDelivery(store: store, webhook: try push.eventWebhook(), log: log), log: log
@@ -188,7 +190,7 @@ struct RouteServices: Sendable {
       CompatiblePublishing(
         store: store, authenticator: authenticator, publisher: delivery.publisher,
         assets: intake.assets, log: log),
-      authenticator)
+      authenticator, delivery.pushes, signed)
     table = RouteTable(
       health: HealthRoutes(
         store: store, access: configuration.metricsAccess, readiness: readiness, report: metrics,

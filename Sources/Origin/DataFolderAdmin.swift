@@ -220,6 +220,30 @@ package struct DataFolderAdmin: Sendable {
     return pairing
   }
 
+  /// Adds a device of a user that has another program's app, and returns the ID of its registration and its token.
+  ///
+  /// With `addingGuest`, as in demo mode, a name that no user has yet becomes a guest's.
+  ///
+  /// - Throws: `OperatorError` if there is no such user; what is wrong with a tag.
+  package func addReader(
+    named device: String, of name: String, tags: [String], addingGuest: Bool
+  ) async throws -> (registration: String, token: String) {
+    let id = try await addingGuest ? guest(name) : user(name)
+    let all = try RegistrationRoutes.check(tags: tags, of: name)
+    let (code, token) = (PairingCode.long(), DeviceToken())
+    var new = NewDevice(registration: RegistrationRoutes.newID(), token: token.hash)
+    new.name = device
+    new.origin = RegistrationOrigin(credential: "code")
+    // As a phone that scans a code; nobody else ever sees this one.
+    guard
+      try await store.pairings.addPairing(code.hash, short: PairingCode.long().hash, of: id) != nil,
+      case .paired = try await store.pairings.redeemPairing(code.hash, for: new),
+      try await store.accounts.changeSettings(
+        of: new.registration, user: id, { $0.tags = all }) != nil
+    else { throw OperatorError("there is no user \(name.quoted)") }
+    return (new.registration, token.text)
+  }
+
   /// The open codes of a user.
   ///
   /// - Throws: `OperatorError` if there is no such user.

@@ -18,7 +18,7 @@ struct RichPush {
       ServeCommand.self, DeviceCommand.self, NotifyCommand.self, AmendCommand.self,
       WithdrawCommand.self, SentCommand.self, AudienceCommand.self, AssetCommand.self,
       OutboxCommand.self, PeopleCommand.self, SessionCommand.self, UserCommand.self,
-      TokenCommand.self, PushCommand.self, KeyCommand.self,
+      TokenCommand.self, NtfyCommand.self, PushCommand.self, KeyCommand.self,
       StoreCommand.self, PluginCommand.self, RenderCommand.self, HealthCommand.self,
       ConfigCommand.self, CompletionCommand.self, ManualCommand.self,
     ]

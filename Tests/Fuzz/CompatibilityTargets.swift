@@ -21,6 +21,23 @@ let targets: [String: @Sendable ([UInt8]) -> Void] = [
     precondition(form.parts.map(\.content.count).reduce(0, +) <= bytes.count)
     _ = try? form.file()
   },
+  "subscription": { bytes in
+    // Up to the first line end, the query; then field lines.
+    let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+    var fields = Fields()
+    for line in lines.dropFirst().prefix(3) {
+      let pair = line.split(separator: ":", maxSplits: 1)
+      if pair.count == 2 { fields.append(String(pair[0]), String(pair[1])) }
+    }
+    let now = Date(timeIntervalSince1970: 1_000_000_000)
+    guard let request = try? Request("GET", "/a/json?" + (lines.first ?? ""), fields: fields),
+      let subscription = try? NtfySubscription(request, now: now)
+    else { return }
+    precondition(subscription.priorities.allSatisfy((1...5).contains))
+    if case .event(let sequence) = subscription.since {
+      precondition(sequence >= 0 && NtfyID.event(NtfyID.text(ofEvent: sequence)) == sequence)
+    }
+  },
   "ntfy": { bytes in
     // Up to the first line end, the query; up to the next, field lines; then the body.
     let parts = bytes.split(separator: 0x0A, maxSplits: 4, omittingEmptySubsequences: false)

@@ -49,6 +49,7 @@ COMMANDS = {
         "waiting", "approve alice", "remove alice")],
     "token": [(f"token {words}", []) for words in (
         "add ci --user alice --to news", "list", "remove ci --user alice")],
+    "ntfy": [("ntfy subscribe --user alice --server http://127.0.0.1:1", [])],
     "push": [(f"push {words}", []) for words in (
         "list", "check", "replay", "cancel 1", "resume", "restore --lane apns --since 1d",
         "silent --days 9 --end")],
@@ -66,7 +67,7 @@ COMMANDS = {
     "completion": [("completion bash", [])],
     "manual": [("manual serve", [])],
 }
-TAKES_STORE = {"user", "token", "key", "push", "store"}
+TAKES_STORE = {"user", "token", "ntfy", "key", "push", "store"}
 TAKES_SERVER = {"device", "notify", "amend", "withdraw", "sent", "audience", "outbox", "people", "session", "health"}
 
 

@@ -203,7 +203,7 @@ package struct TestResponse: Sendable {
   }
 }
 
-/// One client of a stream of server-sent events.
+/// One client of a stream of events.
 package final class TestStream: Sendable {
   private let sink: EventSink
   private let signal = WakeSignal()
@@ -230,9 +230,16 @@ package final class TestStream: Sendable {
   ///
   /// - Throws: ``Unmet`` if the stream is silent for 30 seconds.
   package func next() async throws -> [Event]? {
+    try await nextBytes().map { Self.events(in: String(decoding: $0, as: UTF8.self)) }
+  }
+
+  /// The next bytes, whatever they are; nil at the end of the stream.
+  ///
+  /// - Throws: ``Unmet`` if the stream is silent for 30 seconds.
+  package func nextBytes() async throws -> [UInt8]? {
     let deadline = ContinuousClock.now + .seconds(30)
     while let bytes = sink.next() {
-      if !bytes.isEmpty { return Self.events(in: String(decoding: bytes, as: UTF8.self)) }
+      if !bytes.isEmpty { return bytes }
       guard ContinuousClock.now < deadline else { throw Unmet("the stream is silent") }
       await signal.wait { try await Task.sleep(until: deadline, clock: .continuous) }
     }

@@ -7,8 +7,8 @@ import RichPushAPI
 import Store
 import Synchronization
 
-/// Authenticates requests by password (Basic, RFC 7617), by the token of a device (Bearer, RFC 6750), by an access
-/// token (either of them) or by the cookie of a session.
+/// Authenticates requests by password (Basic, RFC 7617), by the token of a device or an access token (Bearer, RFC 6750,
+/// or as a password), or by the cookie of a session.
 final class Authenticator: Sendable {
   /// What the `Authorization` field alone tells.
   enum Lookup: Sendable {
@@ -195,6 +195,15 @@ final class Authenticator: Sendable {
     if isDemo {
       let found = try await remembering(key) {
         try await guest(credentials).map { .caller($0) } ?? .wrong
+      }
+      if case .caller = found { return found }
+    }
+    if let token = DeviceToken(shown: credentials.password) {
+      // Other programs' apps have no other place for it. A password may have the same form.
+      let found = try await remembering(key) {
+        let found = try await verify(token, fetching: nil)
+        if case .caller(let caller, _) = found, caller.name == credentials.name { return found }
+        return .wrong
       }
       if case .caller = found { return found }
     }

@@ -33,7 +33,7 @@ struct Credentials: Sendable {
   }
 }
 
-/// The secret of a device, sent as a bearer token (RFC 6750).
+/// The secret of a device, sent as a bearer token (RFC 6750), or as the password of its user.
 struct DeviceToken: Sendable {
   /// 43 characters of base64url.
   let text: String
@@ -45,7 +45,13 @@ struct DeviceToken: Sendable {
 
   /// Parses the value of an `Authorization` field; nil if it is none with a bearer token of this form.
   init?(_ authorization: String) {
-    guard let text = authorization.bearerToken, text.utf8.count == 43 else { return nil }
+    guard let text = authorization.bearerToken else { return nil }
+    self.init(shown: text)
+  }
+
+  /// Parses a token on its own; nil if it has another form.
+  init?(shown text: some StringProtocol) {
+    guard text.utf8.count == 43 else { return nil }
     self.text = String(text)
   }
 

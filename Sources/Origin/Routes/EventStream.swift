@@ -1,10 +1,17 @@
 import Delivery
+import FoundationEssentials
 import HTTP
 import Primitives
+import Store
 import Synchronization
 
 /// A stream to one device or publisher; sends the events that the store has after the last one sent.
 final class EventStream: EventSource {
+  private struct End: Hashable {
+    let notification: Int
+    let isWithdrawn: Bool
+  }
+
   private struct State {
     var sink: EventSink?
     var last: Int
@@ -15,11 +22,13 @@ final class EventStream: EventSource {
     var mustRepeat = false
     /// Whether the store may have events to be sent once the client has received those before.
     var isBehind = false
+    /// Which ends of notifications the client has heard of lately, and when these were.
+    var told: [End: Date] = [:]
   }
 
   let caller: Caller
-  /// The languages that the client prefers, the best first.
-  private let languages: [String]
+  var form: StreamForm { format.form }
+  private let format: any EventFormat
   private let feed: EventFeed
   private let clock: any SteadyClock
   /// Ends with the stream, also if it is never opened.
@@ -31,7 +40,7 @@ final class EventStream: EventSource {
   private static let batch = 100
 
   init(
-    of feed: EventFeed, for caller: Caller, in languages: [String], after last: Int,
+    of feed: EventFeed, for caller: Caller, as format: any EventFormat, after last: Int,
     permit: StreamPermits.Permit,
     clock: any SteadyClock,
     opened: @escaping @Sendable (EventStream) -> Void,
@@ -39,7 +48,7 @@ final class EventStream: EventSource {
     closed: @escaping @Sendable (EventStream) -> Void
   ) {
     (self.feed, self.caller, self.permit, self.clock) = (feed, caller, permit, clock)
-    self.languages = languages
+    self.format = format
     (self.opened, self.isValid, self.closed) = (opened, isValid, closed)
     state = Mutex(State(last: last))
   }
@@ -58,12 +67,12 @@ final class EventStream: EventSource {
     }
     // A slow client gets the next batch when it has received this one, which bounds the memory.
     sink.onDrain { [weak self] in self?.sendRest() }
-    // An ID without data, so that a client disconnected before the first event can resume, too.
-    sink.send(Array("id: \(last)\n\n".utf8))
+    sink.send(format.opening(after: last))
     // Only now: a reload before `opened` did not close it, and a later one will.
     Task {
       guard await !closeIfInvalid() else { return }
       state.withLock { $0.isAdmitted = true }
+      if format.tellsOfEnds, let missed = try? await format.missed() { send(missed) }
       sendNewEvents()
     }
   }
@@ -95,7 +104,8 @@ final class EventStream: EventSource {
         state.withLock { $0.sink }?.close()
         continue
       }
-      if send(events, isAll: events.count < Self.batch) { feed.recordSent([(caller.id, events)]) }
+      let sent = await send(events, isAll: events.count < Self.batch)
+      if !sent.isEmpty { feed.recordSent([(caller.id, sent)]) }
       if !events.isEmpty, feed.pause > .zero { try? await clock.sleep(for: feed.pause) }
     } while mustRepeat()
   }
@@ -129,6 +139,33 @@ final class EventStream: EventSource {
   }
 }
 
+// MARK: - What has ended
+
+extension EventStream {
+  /// How long ago what a stream is told of may have ended: a commit takes its time, and clocks of nodes differ.
+  static let delay: TimeInterval = 60
+
+  /// Whether the client hears of notifications that end.
+  var tellsOfEnds: Bool { format.tellsOfEnds }
+
+  /// Tells of notifications that ended, of each once.
+  func send(_ ended: [EndedNotification]) {
+    let (sink, new, last) = state.withLock { state -> (EventSink?, [EndedNotification], Int) in
+      guard state.isAdmitted else { return (nil, [], 0) }
+      let new = ended.filter { one in
+        let end = End(notification: one.notification.id, isWithdrawn: one.isWithdrawn)
+        return state.told.updateValue(one.time, forKey: end) != one.time
+      }
+      if let latest = ended.map(\.time).max() {
+        state.told = state.told.filter { $0.value >= latest - 2 * Self.delay }
+      }
+      return (state.sink, new, state.last)
+    }
+    let bytes = format.write(new, after: last)
+    if !bytes.isEmpty { sink?.send(bytes) }
+  }
+}
+
 // MARK: - Sending to many streams together
 
 extension EventStream {
@@ -142,20 +179,18 @@ extension EventStream {
     return last
   }
 
-  /// Sends events, and returns whether there were any and the stream is open; `isAll` is false if there may be more.
-  func send(_ events: [FeedEvent], isAll: Bool) -> Bool {
+  /// Sends events, and returns those that the client gets; `isAll` is false if there may be more.
+  func send(_ events: [FeedEvent], isAll: Bool) async -> [FeedEvent] {
+    let (bytes, shown) = await format.write(events)
     let sink = state.withLock { state in
       state.last = events.last?.sequence ?? state.last
       state.isBehind = !isAll
+      // Otherwise the rest follows when the client has received these.
+      if !isAll, bytes.isEmpty { state.mustRepeat = true }
       return state.sink
     }
-    guard let sink, !events.isEmpty else { return false }
-    return sink.send(
-      events.flatMap {
-        ServerSentEvent(
-          id: String($0.sequence), name: $0.name, data: $0.data(for: languages)
-        ).bytes
-      })
+    guard let sink, !bytes.isEmpty else { return [] }
+    return sink.send(bytes) ? shown : []
   }
 
   /// Ends what ``begin()`` began; reads and sends the stream's events if they were asked for meanwhile.

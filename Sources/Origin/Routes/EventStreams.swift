@@ -1,4 +1,5 @@
 import Delivery
+import FoundationEssentials
 import HTTP
 import Primitives
 import RichPushAPI
@@ -42,7 +43,7 @@ final class StreamPermits: Sendable {
 ///
 /// A notification only triggers a read of the store, so no event is lost.
 final class EventStreams: Sendable {
-  private let feed: EventFeed
+  let feed: EventFeed
   private let store: Store
   private let permits: StreamPermits
   private let clock: any SteadyClock
@@ -71,6 +72,15 @@ final class EventStreams: Sendable {
       // A larger ID is from another store.
       last = min(sequence, last)
     }
+    return .events(
+      try await open(
+        context, feed, after: last, as: ServerSentEvents(languages: context.languages)))
+  }
+
+  /// A stream of the caller's events after one of them, in a client's format.
+  func open(
+    _ context: RequestContext, _ feed: EventFeed, after last: Int, as format: any EventFormat
+  ) async throws -> EventStream {
     let caller = context.caller
     let maxDevices = try await store.accounts.maxDevices(of: caller.id)
     // The user may have been removed or changed after the credentials were verified.
@@ -78,12 +88,11 @@ final class EventStreams: Sendable {
       throw ServiceError(.unauthorized, "The user was removed or changed.")
     }
     let permit = try permits.permit(caller, maxDevices: maxDevices)
-    return .events(
-      EventStream(
-        of: feed, for: caller, in: context.languages, after: last, permit: permit, clock: clock,
-        opened: { [weak self] in self?.add($0) },
-        isValid: { [store] in try await store.isCurrent(caller) },
-        closed: { [weak self] in self?.remove($0) }))
+    return EventStream(
+      of: feed, for: caller, as: format, after: last, permit: permit, clock: clock,
+      opened: { [weak self] in self?.add($0) },
+      isValid: { [store] in try await store.isCurrent(caller) },
+      closed: { [weak self] in self?.remove($0) })
   }
 
   private func feed(_ context: RequestContext) throws(ServiceError) -> EventFeed {
@@ -119,10 +128,10 @@ final class EventStreams: Sendable {
     var sent: [(UserID, [FeedEvent])] = []
     for (stream, last) in ready {
       let user = stream.caller.id
-      if let own = events.map({ ($0[user] ?? []).filter { $0.sequence > last } }),
-        stream.send(own, isAll: true)
-      {
-        sent.append((user, own))
+      if let events {
+        let own = (events[user] ?? []).filter { $0.sequence > last }
+        let shown = await stream.send(own, isAll: true)
+        if !shown.isEmpty { sent.append((user, shown)) }
       }
       // Without events, because they are many or the read failed, each stream reads its own.
       stream.end(mustRepeat: events == nil)
@@ -132,6 +141,22 @@ final class EventStreams: Sendable {
 
   /// Sends new events to all users.
   func notify() { notify(open.withLock { Array($0.keys) }) }
+
+  /// Tells streams whose clients hear of it what has ended: one notification, or what a user has read.
+  func tell(ofEnd notification: Int? = nil, for user: UserID? = nil) {
+    let users = user.map { [$0] } ?? open.withLock { Array($0.keys) }
+    let streams = streams(of: users).filter(\.tellsOfEnds)
+    guard !streams.isEmpty else { return }
+    Task {
+      let ended = try? await store.notifications.ended(
+        since: store.now() - EventStream.delay, for: Set(streams.map(\.caller.id)).sorted(),
+        among: notification)
+      let byUser = Dictionary(grouping: ended ?? [], by: \.user)
+      for stream in streams {
+        if let own = byUser[stream.caller.id] { stream.send(own) }
+      }
+    }
+  }
 
   /// Closes the streams whose callers are no longer valid: those of a user, or of all users.
   func closeInvalid(of user: UserID? = nil) async {

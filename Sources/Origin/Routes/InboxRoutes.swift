@@ -107,11 +107,16 @@ extension RichNotification: SearchedRow {
   var texts: [String] { [message.title ?? "", message.subtitle ?? "", message.text] }
 
   /// Whether its audience names a tag, and not only those who don't have it.
-  fileprivate func isAbout(_ tag: Tag) -> Bool {
-    to.contains { item in
-      if item == tag.name { return true }
-      guard item.contains(tag.name), let expression = try? TagExpression(item) else { return false }
-      return TagPlan(expression).clauses.contains { $0.with.contains(tag.name) }
+  fileprivate func isAbout(_ tag: Tag) -> Bool { tag.isNamed(in: to) }
+}
+
+extension Tag {
+  /// Whether an audience names the tag, and not only those who don't have it.
+  func isNamed(in audience: [String]) -> Bool {
+    audience.contains { item in
+      if item == name { return true }
+      guard item.contains(name), let expression = try? TagExpression(item) else { return false }
+      return TagPlan(expression).clauses.contains { $0.with.contains(name) }
     }
   }
 }

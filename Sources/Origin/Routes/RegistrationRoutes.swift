@@ -332,7 +332,10 @@ struct RegistrationRoutes: Sendable {
     return period
   }
 
-  private static func check(tags: [String], of user: String) throws(ServiceError) -> [String] {
+  /// The tags of a device, the user's own first.
+  ///
+  /// - Throws: `invalidRequest` for one that a device cannot have.
+  static func check(tags: [String], of user: String) throws(ServiceError) -> [String] {
     let own = "username:" + user
     guard tags.count <= 60 else {
       throw ServiceError(.invalidRequest, "A registration must have at most 60 tags.")

@@ -9,7 +9,8 @@ import Store
 
 /// `GET /media/<id>/<rendition>?expires=…&key=…&signature=…`: media by a signed link, without password.
 ///
-/// In a push the link ends in `&to=<job>.<token>`, so that a fetch is recorded for that device.
+/// In a push the link ends in `&to=<job>.<token>`, so that a fetch is recorded for that device; a link that a reader of
+/// another program's API gets names its recipient as well (`&for=…`).
 struct SignedMediaRoutes: Sendable {
   let media: MediaRoutes
   let links: MediaLinks
@@ -21,10 +22,14 @@ struct SignedMediaRoutes: Sendable {
   /// The response once the rendition is rendered.
   func get(_ context: RequestContext) async throws -> Response {
     let target = context.request.target
-    let link = JobSuffix.splitting(target)?.shared ?? target
     let id = try Self.id(context)
+    let named = links.splitting(target, of: id)
+    let link = named?.shared ?? JobSuffix.splitting(target)?.shared ?? target
     let moment = resolved.changes.moment
-    let addressee = try await addressee(of: id, target)
+    let addressee: Addressee? =
+      if let named { (named.recipient.user, named.recipient.device) } else {
+        try await addressee(of: id, target)
+      }
     if link != target, addressee == nil { throw Self.forbidden }
     let now = Date().second
     if let known = resolved.find(link, at: now), let content = known.storedContent(at: now) {

@@ -8,6 +8,7 @@ struct NtfyAnswer {
   enum Event: String {
     case message
     case deletion = "message_delete"
+    case clearing = "message_clear"
   }
 
   var id: String
@@ -115,6 +116,7 @@ struct NtfyDialect: Dialect {
     case "email": 40001
     case "delay", "notBefore": 40004
     case "priority": 40007
+    case "since": 40008
     case "topic": problem.status == 422 ? 40010 : 40009
     case "attach": 40013
     case "json": 40017

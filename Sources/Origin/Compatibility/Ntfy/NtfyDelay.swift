@@ -30,7 +30,7 @@ enum NtfyDelay {
   private static let longest = 10 * 366 * 86_400.0
 
   /// The seconds of a duration, in Go's form, such as `1h30m`, or of one unit, such as `2 days`.
-  private static func duration(_ text: String) -> Double? {
+  static func duration(_ text: String) -> Double? {
     let lower = text.lowercased()
     if let match = lower.wholeMatch(
       of: /(\d{1,9})\s*(d|days?|h|hours?|m|mins?|minutes?|s|secs?|seconds?)/)

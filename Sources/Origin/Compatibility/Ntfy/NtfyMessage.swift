@@ -36,7 +36,8 @@ struct NtfyMessage: Sendable {
     self.topic = topic
     self.text = text
     title = parameters[.title].map(ForeignText.line).flatMap { $0.isEmpty ? nil : $0 }
-    priority = try Self.priority(parameters[.priority])
+    let number = try parameters[.priority].map(NtfyPriority.number)
+    priority = number == NtfyPriority.normal ? nil : number
     tags = (parameters[.tags] ?? "").split(separator: ",")
       .map { String($0).trimming(\.isWhitespace) }.filter { !$0.isEmpty }
     click = parameters[.click].map(ForeignText.url)
@@ -87,22 +88,6 @@ struct NtfyMessage: Sendable {
         .init(
           "unifiedpush", .rejected,
           "This server is no distributor of UnifiedPush: nobody may write without an account."))
-    }
-  }
-
-  private static func priority(_ text: String?) throws(ServiceError) -> Int? {
-    switch text?.lowercased() {
-    case nil: nil
-    case "1", "min": 1
-    case "2", "low": 2
-    case "3", "default": 3
-    case "4", "high": 4
-    case "5", "max", "urgent": 5
-    default:
-      throw ServiceError(
-        .init(
-          "priority", .rejected,
-          "priority must be from 1 to 5, or min, low, default, high, max or urgent."))
     }
   }
 

@@ -6,9 +6,10 @@ import Primitives
 import RichPushAPI
 import Store
 
-/// ntfy's API for publishers: a topic is the tag of that name.
+/// ntfy's API: for publishers a topic is the tag of that name.
 struct NtfyRoutes: Sendable {
   let publishing: CompatiblePublishing
+  let reading: NtfyReading
   /// The largest file that comes with a message, as at ntfy's own server.
   static let largestFile = 15 << 20
   private static let dialect = NtfyDialect()
@@ -39,7 +40,7 @@ struct NtfyRoutes: Sendable {
         method, "/", for: .publisher, by: .accessToken, body: .memory(limit: 64 << 10),
         deadline: .seconds(120), in: Self.dialect, publishJSON)
     }
-    return pages + triggers + others + root
+    return pages + triggers + others + root + reading.routes(in: Self.dialect)
   }
 
   /// `GET /v1/health`.

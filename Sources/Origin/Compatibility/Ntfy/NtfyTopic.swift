@@ -29,9 +29,10 @@ struct NtfyTopic: Sendable, Equatable {
       }
   }
 
-  /// The names that ntfy's server has paths of, and `inbox`, which is everything of a reader.
+  /// The names that ntfy's server has paths of, and ``NtfyTopics/inbox``.
   private static let reserved: Set<String> = [
-    "account", "app", "docs", "file", "inbox", "login", "metrics", "settings", "signup", "static",
+    "account", "app", "docs", "file", NtfyTopics.inbox, "login", "metrics", "settings", "signup",
+    "static",
     "v1",
   ]
 
@@ -40,28 +41,5 @@ struct NtfyTopic: Sendable, Equatable {
     let subject = "\(name)/\(sequence)"
     // Otherwise a sequence in one topic would end that of the same name in another.
     return subject.utf8.count <= 64 ? subject : "ntfy-" + Digest(of: subject).hex.prefix(32)
-  }
-}
-
-/// The ID of a message, 12 letters and digits, which is made from that of its notification.
-enum NtfyID {
-  /// The message's ID.
-  static func text(_ id: Int) -> String {
-    let digits = String(id, radix: 36)
-    return "n" + String(repeating: "0", count: max(0, 11 - digits.utf8.count)) + digits
-  }
-
-  /// The notification's ID; nil if the text is no message's.
-  static func number(_ text: String) -> Int? {
-    guard text.utf8.count == 12, text.first == "n", let id = Int(text.dropFirst(), radix: 36),
-      self.text(id) == text
-    else { return nil }
-    return id
-  }
-
-  /// An ID for a message that became no notification.
-  static func random() -> String {
-    let letters = Array("0123456789abcdefghijklmnopqrstuvwxyz")
-    return "x" + String((0..<11).map { _ in letters[Int.random(in: letters.indices)] })
   }
 }

@@ -1,0 +1,172 @@
+import Foundation
+import RichPushClient
+import StandIns
+import Testing
+import Waiting
+
+/// What ntfy's Android app asks the real server for.
+@Suite(.timeLimit(.minutes(5))) struct NtfyReaderSystemTests {
+  private static let password = "a-good-secret"
+
+  /// A phone of alice's, as `richpush ntfy subscribe` adds one.
+  private struct Phone {
+    private static let python =
+      Package.root.appending(path: ".build/clients/current/bin/python").path
+
+    let place: String
+    let token: String
+    let link: String
+
+    init(
+      _ topics: [String], at place: String, of server: RunningServer, database: [String] = []
+    ) async throws {
+      let added = try await Child.run(
+        "richpush",
+        ["ntfy", "subscribe", "--user", "alice", "--server", "http://\(place)", "--json"]
+          + ["--data", server.scratch.folder.path + "/var"] + database
+          + topics.flatMap { ["--topic", $0] })
+      try #require(added.exitCode == 0, "\(added)")
+      let reader = try JSONDecoder().decode(
+        JSONValue.self, from: Data(added.output.joined().utf8))
+      (self.place, token) = (place, try #require(reader.password.text))
+      guard case .array(let links) = reader.links else { throw Unmet("no links") }
+      link = try #require(links.first?.text)
+    }
+
+    private func arguments(_ words: [String], at other: String?) -> [String] {
+      let script = Package.root.appending(
+        path: "Tests/EndToEndTests/Compatible/Clients/ntfy_reader.py")
+      return [script.path, other ?? place, "alice", token] + words
+    }
+
+    /// What a request gets.
+    func ask(_ words: String..., at other: String? = nil) async throws -> [JSONValue] {
+      let run = try await Child.run(Self.python, arguments(words, at: other))
+      try #require(run.exitCode == 0, "\(words): \(run.errors) \(run.output)")
+      return try run.output.map { try JSONDecoder().decode(JSONValue.self, from: Data($0.utf8)) }
+    }
+
+    /// A connection that stays.
+    func open(_ words: String...) throws -> Child {
+      try Child(Self.python, arguments(words, at: nil))
+    }
+  }
+
+  private static func prepare(_ scratch: Scratch) async throws {
+    for (user, role) in [("shop", "publisher"), ("alice", "device")] {
+      let added = try await Child.run(
+        "richpush",
+        [
+          "user", "add", user, "--role", role, "--data", scratch.folder.appending(path: "var").path,
+        ],
+        input: password + "\n")
+      try #require(added.exitCode == 0, "\(added.errors)")
+    }
+  }
+
+  private static func next(
+    _ lines: inout AsyncStream<String>.AsyncIterator
+  ) async throws -> JSONValue {
+    let line = await lines.next()
+    return try JSONDecoder().decode(JSONValue.self, from: Data(try #require(line).utf8))
+  }
+
+  @Test func `the app subscribes, shows a picture, and goes on where it was after a restart`()
+    async throws
+  {
+    let port = try ReservedPort()
+    let place = "127.0.0.1:\(port.number)"
+    try await RunningServer.lend(
+      flags: ["--compat", "ntfy", "--ntfy-listen", place], prepare: Self.prepare
+    ) { server in
+      let shop = server.client("shop", password: Self.password)
+      let phone = try await Phone(["news", "inbox"], at: place, of: server)
+      #expect(phone.link == "ntfy://\(place)/news?secure=false")
+      #expect(try await phone.ask("auth", "news")[0].status == .number(200))
+      let other = try await phone.ask("auth", "sport")[0]
+      #expect(other.status == .number(403) && other.body.code == .number(40301))
+
+      var picture = NewNotification("Sea", to: .anyTag(["news"]))
+      (picture.richType, picture.payload) = ("img", "beach.jpg")
+      let first = try await shop.create(picture)
+      let filled = try await phone.ask("poll", "news", "all")
+      #expect(filled.map(\.message.text) == ["Sea"])
+      let attachment = filled[0].attachment
+      let size = try #require(attachment.size.integer)
+      #expect(attachment.type.text == "image/jpeg" && size <= 1_000_000)
+      #expect(attachment.expires.integer ?? 0 > Int(Date().timeIntervalSince1970))
+      let media = try await phone.ask("fetch", try #require(attachment.url.text))[0]
+      #expect(media.type.text == "image/jpeg" && media.size == .number(Double(size)))
+      try await eventually("the receipt names the phone") {
+        try await shop.details(first.id).receipts?.first?.devices.contains { $0.fetched != nil }
+          == true
+      }
+
+      // The foreground service: one connection for all topics.
+      let service = try phone.open("stream", "news,inbox", "none", "100")
+      var lines = service.lines.makeAsyncIterator()
+      #expect(try await Self.next(&lines).event.text == "open")
+      _ = try await shop.create(NewNotification("one", to: .users(["alice"])))
+      let one = try await Self.next(&lines)
+      #expect(one.message.text == "one" && one.topic.text == "inbox")
+      service.send(SIGKILL)
+      _ = await service.exitCode()
+      // What happens while the phone is away.
+      let two = try await shop.create(NewNotification("two", to: .anyTag(["news"])))
+      try await server.restart(by: SIGTERM)
+      let again = server.client("shop", password: Self.password)
+      _ = try await again.create(NewNotification("three", to: .anyTag(["news"])))
+      var amendment = Amendment()
+      amendment.text = .value("two, amended")
+      _ = try await again.amend(two.id, amendment)
+      let id = try #require(one.id.text)
+      for action in ["stream", "ws"] {
+        let resumed = try await phone.ask(action, "news", id, "3").dropFirst()
+        #expect(resumed.last?.message.text == "two, amended", "\(action)")
+        #expect(resumed.first?.sequence_id == resumed.last?.sequence_id)
+        #expect(Set(resumed.map { $0.id.text }).count == 3 && !resumed.contains { $0.id == one.id })
+      }
+      #expect(
+        try await phone.ask("poll", "news", id).map(\.message.text) == ["three", "two, amended"])
+      guard case .array(let cached)? = try await phone.ask("python-ntfy", "inbox").first else {
+        throw Unmet("python-ntfy has read nothing")
+      }
+      #expect(cached.count == 4)
+      #expect(!server.log.contains(phone.token))
+    }
+    withExtendedLifetime(port) {}
+  }
+
+  @Test(.enabled(if: PostgresServer.isInstalled, "needs the package postgresql-15"))
+  func `the app goes on at another node`() async throws {
+    let (database, ports) = (try PostgresServer(), [try ReservedPort(), try ReservedPort()])
+    let places = ports.map { "127.0.0.1:\($0.number)" }
+    func flags(_ place: String) -> [String] {
+      ["--demo", "--database", database.url, "--compat", "ntfy", "--ntfy-listen", place]
+    }
+    try await RunningServer.lend(flags: flags(places[0])) { first in
+      try await RunningServer.lend(flags: flags(places[1])) { second in
+        let phone = try await Phone(
+          ["news"], at: places[0], of: first, database: ["--database", database.url])
+        let shop = second.client("shop")
+        let service = try phone.open("stream", "news", "none", "1")
+        var lines = service.lines.makeAsyncIterator()
+        #expect(try await Self.next(&lines).event.text == "open")
+        _ = try await shop.create(NewNotification("one", to: .anyTag(["news"])))
+        let one = try await Self.next(&lines)
+        #expect(one.message.text == "one", "published at the other node")
+        _ = await service.exitCode()
+        for text in ["two", "three"] {
+          _ = try await shop.create(
+            NewNotification(NotificationMessage(text), to: .anyTag(["news"])))
+        }
+        for place in places {
+          let resumed = try await phone.ask(
+            "ws", "news", try #require(one.id.text), "2", at: place)
+          #expect(resumed.dropFirst().map(\.message.text) == ["two", "three"], "\(place)")
+        }
+      }
+    }
+    withExtendedLifetime(ports) {}
+  }
+}
