@@ -16,8 +16,12 @@ package enum UserQuota {
   /// The time in seconds after which ``ownNotifications`` are counted anew.
   package static let ownWindow = 3600
 
-  /// Access tokens, with those that have expired within the last 30 days.
+  /// Access tokens, with webhooks and those that have expired within the last 30 days.
   package static let accessTokens = 50
+  /// Failed deliveries that are kept of a webhook.
+  package static let failedDeliveries = 20
+  /// The most bytes of the body of a failed delivery that is kept.
+  package static let failedDelivery = 64 << 10
   /// Open codes to pair a device.
   package static let pairings = 5
   /// People who have signed up and wait for approval, together.

@@ -38,6 +38,8 @@ package final class Store: Sendable {
   package var sessions: any Sessions { tables }
   /// Tokens of publishers.
   package var accessTokens: any AccessTokens { tables }
+  /// Access tokens that are the addresses of webhooks.
+  package var webhooks: any Webhooks { tables }
   /// Codes by which devices get their tokens.
   package var pairings: any Pairings { tables }
   /// Users who have added themselves.

@@ -61,6 +61,20 @@ extension Store {
     return try #require(added).id
   }
 
+  /// Adds a webhook, and returns its number.
+  @discardableResult
+  func addWebhook(_ name: String, of user: UserID) async throws -> Int {
+    let added = try await webhooks.addWebhook(
+      Digest(of: name), name, AccessTokenScope(), template: "{}", secret: nil, of: user)
+    return try #require(added).token.id
+  }
+
+  /// Keeps a delivery to a webhook that failed.
+  func keepDelivery(_ text: String, of webhook: Int) async throws {
+    try await webhooks.keep(
+      WebhookPost(fields: [:], body: text), Digest(of: text), reason: "r", of: webhook)
+  }
+
   /// Adds a code to pair a device, and returns its number.
   @discardableResult
   func addPairing(_ code: String, of user: UserID) async throws -> Int {

@@ -41,7 +41,8 @@ struct WritingFunction: Sendable {
 
   /// Every function that writes; those that have two outcomes are in it twice.
   static let all =
-    accounts + sessions + accessTokens + pairings + notifications + outbox + events + assets
+    accounts + sessions + accessTokens + webhooks + pairings + notifications + outbox + events
+    + assets
     + upkeep
 
   private static let accounts = [
@@ -206,6 +207,21 @@ struct WritingFunction: Sendable {
       let id = try await store.addAccessToken("removed", of: carol)
       return Call(effects: [.credentialsEnded(carol)]) {
         _ = try await $0.accessTokens.removeAccessToken(id, of: carol)
+      }
+    },
+  ]
+
+  private static let webhooks = [
+    Self("addWebhook", effects: none) { try await $0.addWebhook("added", of: alice) },
+    Self("keep") { store in
+      let id = try await store.addWebhook("failed", of: alice)
+      return Call(effects: none) { try await $0.keepDelivery("failed", of: id) }
+    },
+    Self("removeDelivery") { store in
+      let id = try await store.addWebhook("succeeded", of: alice)
+      try await store.keepDelivery("succeeded", of: id)
+      return Call(effects: none) {
+        $0.webhooks.removeDelivery(Digest(of: "succeeded"), of: id)
       }
     },
   ]
@@ -456,6 +472,9 @@ struct WritingFunction: Sendable {
     },
     Self("removeExpiredAccessTokens", effects: none) {
       try await $0.tables.removeExpiredAccessTokens(before: .distantFuture)
+    },
+    Self("removeFailedDeliveries", effects: none) {
+      try await $0.tables.removeFailedDeliveries(before: .distantFuture)
     },
     Self("removeExpiredPairings", effects: none) {
       try await $0.tables.removeExpiredPairings(before: .distantFuture)

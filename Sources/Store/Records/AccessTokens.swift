@@ -12,6 +12,8 @@ package struct AccessTokenScope: Sendable, Hashable {
   package var rate: Int?
   /// When it ends, or nil.
   package var expires: Date?
+  /// Whether it is the address of a webhook, and counts for nothing else.
+  package internal(set) var isWebhook = false
 
   /// Allows notifications for everybody; the members can be set afterwards.
   package init() {}
@@ -61,16 +63,24 @@ package struct AccessTokenOwner: Sendable, Equatable {
 package protocol AccessTokens: Sendable {
   /// Adds a token of this name; nil if there is no such user.
   ///
-  /// Throws `conflict` if the user has one of that name, or too many.
+  /// Throws `conflict` if the user has one of that name, webhooks among them, or too many.
   func addAccessToken(
     _ hash: Digest, _ name: String, _ scope: AccessTokenScope, of user: UserID
   ) async throws -> StoredAccessToken?
   /// Whose token has this hash; nil if there is none, or it has expired.
   func owner(ofAccessToken hash: Digest) async throws -> AccessTokenOwner?
-  /// The tokens of a user, or of all, also those that have expired lately, newest first.
+  /// The tokens of a user, or of all, also those that have expired lately, newest first; without those of webhooks.
   func accessTokens(of user: UserID?) async throws -> [StoredAccessToken]
-  /// Removes a token; false if there is none with this number, of this user if one is given.
-  func removeAccessToken(_ id: Int, of user: UserID?) async throws -> Bool
+  /// Removes a token; false if there is none with this number, of this user if one is given, and that of a webhook only
+  /// if `isWebhook`.
+  func removeAccessToken(_ id: Int, of user: UserID?, isWebhook: Bool) async throws -> Bool
   /// Stores soon that a token was used now from this address.
   func recordUse(ofAccessToken id: Int, from address: String)
+}
+
+extension AccessTokens {
+  /// Removes a token that is no webhook's; false if there is none with this number, of this user if one is given.
+  package func removeAccessToken(_ id: Int, of user: UserID?) async throws -> Bool {
+    try await removeAccessToken(id, of: user, isWebhook: false)
+  }
 }

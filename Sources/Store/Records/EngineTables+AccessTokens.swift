@@ -7,20 +7,12 @@ extension EngineTables {
   ) async throws -> StoredAccessToken? {
     let now = now()
     return try await database.write { transaction in
-      guard try transaction.lockQuota(of: user) else { return nil }
-      let names = try transaction.column(
-        "SELECT name FROM access_token WHERE user_id = $1", user, as: String.self)
-      if names.contains(name) { throw StoreError.accessTokenExists(name) }
-      if names.count >= UserQuota.accessTokens { throw StoreError.tooManyAccessTokens }
-      let id = try transaction.value(
-        """
-        INSERT INTO access_token(user_id, name, hash, audience, receipts, assets, rate, created, expires)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id
-        """, user, name, hash, scope.to.map(StringList.init), scope.readsReceipts ? 1 : 0,
-        scope.uploadsAssets ? 1 : 0, scope.rate, now, scope.expires, as: Int.self)
-      guard let id else { throw StoreError(.failed, "the token was not stored") }
+      guard let id = try transaction.insertAccessToken(hash, name, scope, of: user, at: now) else {
+        return nil
+      }
       return try transaction.first(
-        "SELECT \(StoredAccessToken.columns) WHERE access_token.id = $1", id,
+        "SELECT \(StoredAccessToken.columns) \(StoredAccessToken.tables) WHERE access_token.id = $1",
+        id,
         read: StoredAccessToken.init)
     }
   }
@@ -47,17 +39,21 @@ extension EngineTables {
     try await database.read { connection in
       try connection.all(
         """
-        SELECT \(StoredAccessToken.columns)
-        WHERE CAST($1 AS bigint) IS NULL OR user_id = $1 ORDER BY access_token.id DESC
+        SELECT \(StoredAccessToken.columns) \(StoredAccessToken.tables)
+        WHERE (CAST($1 AS bigint) IS NULL OR user_id = $1) AND NOT \(AccessTokenScope.isWebhook)
+        ORDER BY access_token.id DESC
         """, user, read: StoredAccessToken.init)
     }
   }
 
-  func removeAccessToken(_ id: Int, of user: UserID?) async throws -> Bool {
+  func removeAccessToken(
+    _ id: Int, of user: UserID?, isWebhook: Bool
+  ) async throws -> Bool {
     try await database.write { transaction in
       let owner = try transaction.value(
         """
         DELETE FROM access_token WHERE id = $1 AND (CAST($2 AS bigint) IS NULL OR user_id = $2)
+          AND \(isWebhook ? "" : "NOT ")\(AccessTokenScope.isWebhook)
         RETURNING user_id
         """, id, user, as: UserID.self)
       guard let owner else { return false }
@@ -75,26 +71,50 @@ extension EngineTables {
   }
 }
 
+extension Changing {
+  /// Adds a token, and returns its number; nil if there is no such user.
+  func insertAccessToken(
+    _ hash: Digest, _ name: String, _ scope: AccessTokenScope, of user: UserID, at now: Date
+  ) throws -> Int? {
+    guard try lockQuota(of: user) else { return nil }
+    let names = try column(
+      "SELECT name FROM access_token WHERE user_id = $1", user, as: String.self)
+    if names.contains(name) { throw StoreError.accessTokenExists(name) }
+    if names.count >= UserQuota.accessTokens { throw StoreError.tooManyAccessTokens }
+    let id = try value(
+      """
+      INSERT INTO access_token(user_id, name, hash, audience, receipts, assets, rate, created, expires)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id
+      """, user, name, hash, scope.to.map(StringList.init), scope.readsReceipts ? 1 : 0,
+      scope.uploadsAssets ? 1 : 0, scope.rate, now, scope.expires, as: Int.self)
+    guard let id else { throw StoreError(.failed, "the token was not stored") }
+    return id
+  }
+}
+
 extension AccessTokenScope {
-  fileprivate static let columns = "audience, receipts = 1, assets = 1, rate, expires"
+  fileprivate static let columns = "audience, receipts = 1, assets = 1, rate, expires, \(isWebhook)"
+  /// Whether a row of access_token is a webhook's.
+  fileprivate static let isWebhook =
+    "EXISTS (SELECT 1 FROM webhook WHERE webhook.token = access_token.id)"
 
   fileprivate init(_ row: inout some Row) throws {
     let to: StringList? = try row.next()
     self.to = to?.items
     (readsReceipts, uploadsAssets) = (try row.next(), try row.next())
-    (rate, expires) = (try row.next(), try row.next())
+    (rate, expires, isWebhook) = (try row.next(), try row.next(), try row.next())
   }
 }
 
 extension StoredAccessToken {
-  /// With the tables that they are of.
-  fileprivate static let columns = """
+  static let columns = """
     access_token.id, access_token.name, \(AccessTokenScope.columns), access_token.created, used,
       used_from, users.name
-    FROM access_token JOIN users ON users.id = access_token.user_id
     """
+  /// Where ``columns`` are.
+  static let tables = "FROM access_token JOIN users ON users.id = access_token.user_id"
 
-  fileprivate init(_ row: inout some Row) throws {
+  init(_ row: inout some Row) throws {
     (id, name) = (try row.next(), try row.next())
     scope = try AccessTokenScope(&row)
     (created, used, address, user) = (

@@ -230,6 +230,14 @@ extension EngineTables {
       """, time)
   }
 
+  func removeFailedDeliveries(before time: Date) async throws {
+    try await removeAll(
+      """
+      DELETE FROM webhook_delivery
+      WHERE id IN (SELECT id FROM webhook_delivery WHERE failed < $1 LIMIT \(Self.batch))
+      """, time)
+  }
+
   func removeExpiredPairings(before time: Date) async throws {
     try await removeAll(
       "DELETE FROM pairing WHERE id IN (SELECT id FROM pairing WHERE expires < $1 LIMIT \(Self.batch))",

@@ -36,6 +36,10 @@ struct MigratedTable: Sendable {
     MigratedTable(
       "access_token", key: "id",
       columns: "id user_id name hash audience receipts assets rate created expires used used_from"),
+    MigratedTable("webhook", key: "token", columns: "token template secret"),
+    MigratedTable(
+      "webhook_delivery", key: "id",
+      columns: "id webhook digest fields body reason failed"),
     MigratedTable(
       "pairing", key: "id", columns: "id user_id hash short_hash created expires ended"),
     MigratedTable("sign_up", key: "user_id", columns: "user_id subjects created waiting"),
@@ -118,8 +122,8 @@ struct MigratedTable: Sendable {
 
   /// The tables in PostgreSQL whose next number follows from the largest so far.
   static let numbered = [
-    "users", "session", "access_token", "pairing", "interaction", "push", "job", "audience_part",
-    "link_key",
+    "users", "session", "access_token", "webhook_delivery", "pairing", "interaction", "push",
+    "job", "audience_part", "link_key",
   ]
 }
 

@@ -13,12 +13,14 @@ extension StoreError {
   /// A user has as many access tokens as it may have.
   static let tooManyAccessTokens = StoreError(
     .conflict,
-    "there are \(UserQuota.accessTokens) access tokens, and this user may have no more: remove one")
+    "there are \(UserQuota.accessTokens) access tokens and webhooks, and this user may have no more: remove one"
+  )
 
   /// A user has an access token of this name.
   static func accessTokenExists(_ name: String) -> StoreError {
     StoreError(
-      .conflict, "there is an access token “\(name)” already: remove it, or choose another name")
+      .conflict,
+      "there is an access token or a webhook “\(name)” already: remove it, or choose another name")
   }
 
   /// A user has as many open pairings as it may have.

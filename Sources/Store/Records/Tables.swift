@@ -5,8 +5,9 @@ import FoundationEssentials
 ///
 /// Values go in and come out; SQL, connections and transactions stay behind it. A change returns when it
 /// would survive `kill -9` and a power cut, and throws a `StoreError` if nothing was changed.
-protocol Tables: Accounts, TicketKeys, Sessions, AccessTokens, Pairings, SignUps, Notifications,
-  Interactions, SentNotifications, AssetCatalogue, Outbox, Events, Administration, Upkeep
+protocol Tables: Accounts, TicketKeys, Sessions, AccessTokens, Webhooks, Pairings, SignUps,
+  Notifications, Interactions, SentNotifications, AssetCatalogue, Outbox, Events, Administration,
+  Upkeep
 {
   /// Receipts that are to be written.
   var pendingReceipts: PendingReceipts { get }
@@ -47,6 +48,8 @@ protocol Upkeep: Sendable {
   func removeEndedSessions() async throws
   /// Removes access tokens that expired before `time`.
   func removeExpiredAccessTokens(before time: Date) async throws
+  /// Removes what failed of webhooks before `time`.
+  func removeFailedDeliveries(before time: Date) async throws
   /// Removes pairings that expired before `time`.
   func removeExpiredPairings(before time: Date) async throws
   /// Removes users who have added themselves and have no device any more: nobody can be one of them again.

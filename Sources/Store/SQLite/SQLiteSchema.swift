@@ -266,6 +266,18 @@ enum SQLiteSchema {
       rate INTEGER, created INTEGER NOT NULL, expires INTEGER, used INTEGER, used_from TEXT, UNIQUE (user_id, name)
     ) STRICT;
     """,
+    """
+    -- Access tokens that count only as the address of a webhook. secret: with which its sender signs. What failed of what it
+    -- was sent; digest: of fields and body, so that one that comes again is there once; body: null if it is not kept.
+    CREATE TABLE webhook(
+      token INTEGER PRIMARY KEY REFERENCES access_token ON DELETE CASCADE, template TEXT NOT NULL, secret TEXT
+    ) STRICT;
+    CREATE TABLE webhook_delivery(
+      id INTEGER PRIMARY KEY AUTOINCREMENT, webhook INTEGER NOT NULL REFERENCES webhook ON DELETE CASCADE,
+      digest TEXT NOT NULL, fields TEXT NOT NULL, body TEXT, reason TEXT NOT NULL, failed INTEGER NOT NULL,
+      UNIQUE (webhook, digest)
+    ) STRICT;
+    """,
   ]
 
   /// The tables of ``version``.
@@ -300,6 +312,17 @@ enum SQLiteSchema {
       user_id INTEGER NOT NULL REFERENCES users ON DELETE CASCADE, name TEXT NOT NULL,
       hash TEXT NOT NULL UNIQUE, audience TEXT, receipts INTEGER NOT NULL, assets INTEGER NOT NULL,
       rate INTEGER, created INTEGER NOT NULL, expires INTEGER, used INTEGER, used_from TEXT, UNIQUE (user_id, name)
+    ) STRICT;
+
+    -- Access tokens that count only as the address of a webhook. secret: with which its sender signs. What failed of what it
+    -- was sent; digest: of fields and body, so that one that comes again is there once; body: null if it is not kept.
+    CREATE TABLE webhook(
+      token INTEGER PRIMARY KEY REFERENCES access_token ON DELETE CASCADE, template TEXT NOT NULL, secret TEXT
+    ) STRICT;
+    CREATE TABLE webhook_delivery(
+      id INTEGER PRIMARY KEY AUTOINCREMENT, webhook INTEGER NOT NULL REFERENCES webhook ON DELETE CASCADE,
+      digest TEXT NOT NULL, fields TEXT NOT NULL, body TEXT, reason TEXT NOT NULL, failed INTEGER NOT NULL,
+      UNIQUE (webhook, digest)
     ) STRICT;
 
     -- Codes by which a device of a user gets a token, once; ended: used, or revoked.

@@ -51,6 +51,7 @@ extension Store {
     var report = CollectionReport()
     try await tables.removeEndedSessions()
     try await tables.removeExpiredAccessTokens(before: now() - StoredAccessToken.expiredAge)
+    try await tables.removeFailedDeliveries(before: now() - FailedDelivery.age)
     try await tables.removeExpiredPairings(before: now() - Pairing.endedAge)
     try await tables.removeEndedRegistrations(before: now() - RefusalRule.endedAge)
     try await tables.removeAbandonedSignUps()
