@@ -105,7 +105,10 @@ let package = Package(
         "WebApp", "Console", "PageParts", "Delivery", "Intake", "Media", "Store", "Push",
         "PluginHost", "HTTP", "MediaTypes", "RichPushAPI", "Primitives", "CLibraries",
       ],
-      resources: [.embedInCode("openapi.json"), .embedInCode("Compatibility/Ntfy/emoji.txt")]),
+      resources: [
+        .embedInCode("openapi.json"), .embedInCode("Compatibility/Ntfy/emoji.txt"),
+        .embedInCode("Compatibility/Webhooks/Templates"),
+      ]),
     module(
       "RichPushClient",
       on: ["RichPushAPI"]

@@ -57,5 +57,7 @@ package enum ConsoleFiles {
     "pairing.js": PackageResources.pairing_js,
     "sign-ups.js": PackageResources.sign_ups_js,
     "access-tokens.js": PackageResources.access_tokens_js,
+    "shown-once.js": PackageResources.shown_once_js,
+    "webhooks.js": PackageResources.webhooks_js,
   ]
 }

@@ -12,6 +12,8 @@ package struct CompatibilitySettings: Sendable, Equatable {
     case gotify
     /// That of Bark's server.
     case bark
+    /// Addresses to which programs post events, which become notifications by templates.
+    case webhooks
   }
 
   /// Where ntfy's API is, whose topics would be in the way of this server's paths.

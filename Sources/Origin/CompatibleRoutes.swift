@@ -1,4 +1,5 @@
 import HTTP
+import RichPushAPI
 
 /// The routes of all APIs of other programs that are served.
 struct CompatibleRoutes: Sendable {
@@ -6,6 +7,9 @@ struct CompatibleRoutes: Sendable {
   private let ntfy: NtfyRoutes
   private let gotify: GotifyRoutes
   private let bark: BarkRoutes
+  private let webhooks: EventReceiver
+  /// With which publishers manage webhooks.
+  let webhookRoutes: WebhookRoutes
 
   init(
     _ settings: CompatibilitySettings, _ publishing: CompatiblePublishing,
@@ -17,12 +21,21 @@ struct CompatibleRoutes: Sendable {
       reading: NtfyReading(streams: streams, signed: signed, log: publishing.log))
     gotify = GotifyRoutes(publishing: publishing)
     bark = BarkRoutes(publishing: publishing, authenticator: authenticator)
+    webhooks = EventReceiver(publishing: publishing)
+    webhookRoutes = WebhookRoutes(
+      store: publishing.store, authenticator: authenticator,
+      isServed: settings.apis.contains(.webhooks),
+      check: { template throws(ServiceError) in _ = try WebhookTemplate(given: template) },
+      deliver: { [webhooks] webhook, delivery, context in
+        try await webhooks.replay(delivery, at: webhook, context)
+      })
   }
 
   /// Those beside this server's own paths.
   var routes: [Route] {
     (settings.apis.contains(.gotify) ? gotify.routes : [])
       + (settings.apis.contains(.bark) ? bark.routes : [])
+      + (settings.apis.contains(.webhooks) ? webhooks.routes : [])
   }
 
   /// What answers the requests to this server, and to that of ntfy's API, if it has one.

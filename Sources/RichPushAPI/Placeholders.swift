@@ -10,6 +10,10 @@ package struct PlaceholderText: Sendable, Equatable {
   package enum Place: Sendable {
     /// A text, whose values lose their control characters.
     case text
+    /// A text of any number of lines, whose values lose all other control characters.
+    case lines
+    /// What only programs read; its values stay as they are.
+    case name
     /// Path or query of a URL.
     case link
   }
@@ -21,8 +25,8 @@ package struct PlaceholderText: Sendable, Equatable {
   /// A text without placeholders, written as one that may have them.
   package static func escaped(_ text: String) -> String { text.replacing("{{", with: "{{{{") }
 
-  /// Reads a text.
-  package init(_ text: String) {
+  /// Reads a text, in which these are the names that its placeholders may have.
+  package init(_ text: String, names isName: (String) -> Bool = Self.isName) {
     var rest = text[...]
     var literal = ""
     while let brace = rest.firstRange(of: "{{") {
@@ -41,7 +45,7 @@ package struct PlaceholderText: Sendable, Equatable {
       let words = rest[..<end.lowerBound].split(
         separator: "|", maxSplits: 1, omittingEmptySubsequences: false)
       let name = words.first.map { String($0) } ?? ""
-      if !Self.isName(name) { isValid = false }
+      if !isName(name) { isValid = false }
       if !literal.isEmpty { parts.append(.literal(literal)) }
       literal = ""
       parts.append(.value(name: name, default: words.count > 1 ? String(words[1]) : nil))
@@ -80,8 +84,13 @@ package struct PlaceholderText: Sendable, Equatable {
       case .value(let name, let preset):
         switch (place, values[name]) {
         case (.link, let value): return Self.encoded(value ?? preset ?? "")
-        case (.text, nil): return preset ?? ""
+        case (_, nil): return preset ?? ""
+        case (.name, let value?): return value
         case (.text, let value?): return Self.isolated(Self.cleaned(value), within: isRightToLeft)
+        case (.lines, let value?):
+          let lines = value.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+          return lines.map { Self.isolated(Self.cleaned(String($0)), within: isRightToLeft) }
+            .joined(separator: "\n")
         }
       }
     }.joined()

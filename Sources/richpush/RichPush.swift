@@ -17,8 +17,8 @@ struct RichPush {
     [
       ServeCommand.self, DeviceCommand.self, NotifyCommand.self, AmendCommand.self,
       WithdrawCommand.self, SentCommand.self, AudienceCommand.self, AssetCommand.self,
-      OutboxCommand.self, PeopleCommand.self, SessionCommand.self, UserCommand.self,
-      TokenCommand.self, NtfyCommand.self, PushCommand.self, KeyCommand.self,
+      WebhookCommand.self, OutboxCommand.self, PeopleCommand.self, SessionCommand.self,
+      UserCommand.self, TokenCommand.self, NtfyCommand.self, PushCommand.self, KeyCommand.self,
       StoreCommand.self, PluginCommand.self, RenderCommand.self, HealthCommand.self,
       ConfigCommand.self, CompletionCommand.self, ManualCommand.self,
     ]

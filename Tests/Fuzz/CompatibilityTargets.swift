@@ -38,6 +38,20 @@ let targets: [String: @Sendable ([UInt8]) -> Void] = [
       precondition(sequence >= 0 && NtfyID.event(NtfyID.text(ofEvent: sequence)) == sequence)
     }
   },
+  "webhook": { bytes in
+    // Up to the first line end, the template; then the event.
+    let parts = bytes.split(separator: 0x0A, maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2, let given = JSONValue(parts[0]), let event = JSONValue(parts[1]),
+      let template = try? WebhookTemplate(given)
+    else { return }
+    let fields = ["x-github-event": "push", "x-github-delivery": "a"]
+    let action = try? template.action(
+      for: WebhookEvent(body: event, fields: fields), to: ["news"], linkSchemes: [])
+    guard case .publish(let new)? = action else { return }
+    precondition(new.message.text.utf8.count <= 3 * 4096)
+    // What an event has is no placeholder of a message.
+    precondition(new.message.placeholders.all.isEmpty)
+  },
   "ntfy": { bytes in
     // Up to the first line end, the query; up to the next, field lines; then the body.
     let parts = bytes.split(separator: 0x0A, maxSplits: 4, omittingEmptySubsequences: false)

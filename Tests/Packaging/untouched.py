@@ -41,6 +41,7 @@ COMMANDS = {
     "audience": [("audience --user a --to a", [])],
     "asset": [("asset list --user a", []), ("asset check assets", []), ("asset check var", []),
               ("asset add --user a --type img /etc/hostname", []), ("asset remove --user a img/x.png", [])],
+    "webhook": [("webhook list --user a", []), ("webhook test --template github /etc/hostname", [])],
     "outbox": [("outbox list --user a", [])],
     "people": [("people list --user a", [])],
     "session": [("session list --user a", [])],
@@ -68,7 +69,7 @@ COMMANDS = {
     "manual": [("manual serve", [])],
 }
 TAKES_STORE = {"user", "token", "ntfy", "key", "push", "store"}
-TAKES_SERVER = {"device", "notify", "amend", "withdraw", "sent", "audience", "outbox", "people", "session", "health"}
+TAKES_SERVER = {"device", "notify", "amend", "withdraw", "sent", "audience", "webhook", "outbox", "people", "session", "health"}
 
 
 def facts(root, folder=""):

@@ -40,6 +40,10 @@ import Testing
       ("SignInState", signInState, signInState), ("PasswordChange", password, password),
       ("AudienceNames", names, names), ("Interaction", reply, Interaction.displayed),
       ("InteractionPage", interactionPage(true), interactionPage(false)),
+      ("WebhookList", webhooks(true), webhooks(false)),
+      ("NewWebhook", newWebhook(true), newWebhook(false)),
+      ("FailedDeliveryList", failedDeliveries, FailedDeliveryList(deliveries: [])),
+      ("WebhookResult", WebhookResult(.sent, 1), WebhookResult(.ignored)),
     ]
 
   @Test(arguments: messages.map(\.schema))
@@ -71,6 +75,7 @@ import Testing
     try expectMembers(of: "Interaction", Interaction.self)
     try expectMembers(of: "DevicePatch", DeviceChange.self)
     try expectMembers(of: "ReadMark", ReadMark.self)
+    try expectMembers(of: "NewWebhook", NewWebhook.self)
   }
 
   private func expectMembers<Message: RequestMessage>(
@@ -207,6 +212,23 @@ import Testing
           time: date)
       ], next: isFull ? 1 : nil)
   }
+
+  private static func webhooks(_ isFull: Bool) -> WebhookList {
+    var one = WebhookList.Webhook(id: 1, name: "a", user: "u", created: date)
+    (one.template, one.to) = (.string("github"), ["a"])
+    if isFull { (one.rate, one.expires, one.used, one.address) = (1, date, date, "::1") }
+    return WebhookList(isServed: true, webhooks: [one])
+  }
+
+  private static func newWebhook(_ isFull: Bool) -> NewWebhook {
+    var new = NewWebhook("a", template: .string("github"), to: .anyTag(["a"]))
+    guard isFull else { return new }
+    (new.signingSecret, new.rate, new.expires, new.user) = ("s", 1, date, "u")
+    return new
+  }
+
+  private static let failedDeliveries = FailedDeliveryList(
+    deliveries: [.init(id: 1, failed: date, reason: "r")])
 
   private static let counts = DeliveryCounts(
     recipients: 1, queued: 2, sent: 3, failed: 4, fetched: 5, read: 6)

@@ -4,10 +4,17 @@ import { completeNames } from "./audience-names.js";
 import { fill, h } from "./dom.js";
 import { number, time } from "./format.js";
 import { confirmed, table } from "./screen.js";
+import { showOnce } from "./shown-once.js";
 import { texts } from "./texts.js";
 
 const t = texts.accessTokens;
 const days = 86400000;
+
+/** The recipients that were entered, as in a notification: tags of which one has to match, or one expression. */
+export function recipientsIn(text) {
+  const entered = text.trim();
+  return /[!&|()]/.test(entered) ? [entered] : entered.split(/[\s,]+/).filter(Boolean);
+}
 
 /** A section of a screen with the tokens of a user, of oneself without one. */
 export function accessTokens(screen, user) {
@@ -48,30 +55,16 @@ export function addAccessToken(screen, user, done) {
     event.preventDefault();
     add.disabled = true;
     problem.textContent = "";
-    // As in a notification: tags of which one has to match, or one expression.
-    const entered = to.value.trim();
-    const recipients = /[!&|()]/.test(entered) ? [entered] : entered.split(/[\s,]+/).filter(Boolean);
+    const recipients = recipientsIn(to.value);
     try {
       const { token } = await post("/api/tokens", {
         name: name.value, receipts: receipts.checked, assets: assets.checked, ...(user && { user }), ...(recipients.length && { to: recipients }),
         ...(expires.value && { expires: new Date(Date.now() + expires.value * days).toISOString() }), ...(rate.value && { rate: Number(rate.value) }) });
-      show(token);
+      showOnce(screen, dialog, "token-title", t.made(name.value), t.token, token);
     } catch (error) {
       problem.textContent = error.message;
       add.disabled = false;
     }
-  };
-  const show = (token) => {
-    const field = h("input", { value: token, readOnly: true, autocomplete: "off", spellcheck: false, on: { focus: () => field.select() } });
-    const copy = h("button", { type: "button", class: "main", on: { click: async () => {
-      // Without https there is no clipboard.
-      field.select();
-      await navigator.clipboard?.writeText(token);
-      screen.say(navigator.clipboard ? t.copied : t.selected);
-    } } }, t.copy);
-    fill(dialog, h("form", { method: "dialog" }, h("h2", { id: "token-title" }, t.made(name.value)), h("p", { role: "status" }, t.once),
-      h("label", {}, t.token, field), h("div", { class: "actions" }, h("button", {}, texts.close), copy)));
-    copy.focus();
   };
   const close = () => {
     dialog.remove();

@@ -1,4 +1,4 @@
-// The browsers in which one is signed in, one's devices and access tokens, and the language of the words.
+// The browsers in which one is signed in, one's devices, access tokens and webhooks, and the language of the words.
 import { accessTokens, addAccessToken } from "./access-tokens.js";
 import { get, remove } from "./api.js";
 import { deviceTable } from "./device-table.js";
@@ -9,6 +9,7 @@ import { pair } from "./pairing.js";
 import { changePassword } from "./password.js";
 import { Screen, table } from "./screen.js";
 import { choose, chosen, languages, texts } from "./texts.js";
+import { webhooks } from "./webhooks.js";
 
 const t = texts.account;
 
@@ -17,6 +18,7 @@ class Account extends Screen {
     const { current, sessions } = await get("/api/session");
     const devices = deviceTable(this, t.devices, "/api/registrations");
     const tokens = accessTokens(this);
+    const hooks = webhooks(this);
     const addToken = h("button", { on: { click: () => addAccessToken(this, undefined, () => tokens.show()) } }, texts.accessTokens.add);
     const password = h("button", { on: { click: () => changePassword(this.session.username, async () => {
       await this.load();
@@ -30,8 +32,8 @@ class Account extends Screen {
       }) } }, t.end);
       return [h("span", { title: session.userAgent }, program(session.userAgent)), time(session.created), session.used ? time(session.used) : "–", session.id === current ? t.thisOne : end];
     }), t.nobody), h("h2", {}, t.devices), devices,
-    h("h2", {}, texts.accessTokens.title), tokens);
-    await Promise.all([devices.show(), tokens.show()]);
+    h("h2", {}, texts.accessTokens.title), tokens, hooks);
+    await Promise.all([devices.show(), tokens.show(), hooks.show()]);
   }
 }
 

@@ -9,6 +9,7 @@ import { pair } from "./pairing.js";
 import { confirmed, Screen, table } from "./screen.js";
 import { signUps } from "./sign-ups.js";
 import { texts } from "./texts.js";
+import { webhooks } from "./webhooks.js";
 
 const t = texts.people;
 const path = (user, below = "") => `/api/users/${encodeURIComponent(user)}${below}`;
@@ -98,11 +99,12 @@ class People extends Screen {
 
   async showTokens({ username }) {
     const tokens = accessTokens(this, username);
+    const hooks = webhooks(this, username);
     const dialog = h("dialog", { class: "wide", "aria-labelledby": "tokens-title", on: { close: () => dialog.remove() } },
-      h("form", { method: "dialog" }, h("h2", { id: "tokens-title" }, t.tokensOf(username)), tokens,
+      h("form", { method: "dialog" }, h("h2", { id: "tokens-title" }, t.tokensOf(username)), tokens, hooks,
         h("div", { class: "actions" }, h("button", {}, texts.close),
           h("button", { type: "button", class: "main", on: { click: () => addAccessToken(this, username, () => tokens.show()) } }, texts.accessTokens.add))));
-    await tokens.show();
+    await Promise.all([tokens.show(), hooks.show()]);
     document.body.append(dialog);
     dialog.showModal();
   }

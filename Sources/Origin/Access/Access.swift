@@ -54,6 +54,8 @@ struct Admission: OptionSet {
   static let receiptsToken = Admission(rawValue: 32)
   /// Those access tokens that may upload assets.
   static let assetsToken = Admission(rawValue: 64)
+  /// The address of a webhook.
+  static let webhook = Admission(rawValue: 128)
   /// Whatever shows who the caller is, but no access token: where one counts, a route says so.
   static let all: Admission = [.session, .token]
 
@@ -82,6 +84,11 @@ struct Admission: OptionSet {
   }
 
   private func check(_ scope: AccessTokenScope) throws(ServiceError) {
+    guard !scope.isWebhook else {
+      if contains(.webhook) { return }
+      throw ServiceError(
+        .forbidden, "The address of a webhook counts only for what is posted there.")
+    }
     if contains(.accessToken) { return }
     let missing: String
     if contains(.receiptsToken) {

@@ -51,7 +51,7 @@ extension AccessTokenScope {
   /// What a new token allows.
   ///
   /// - Throws: everything that is wrong with the token.
-  fileprivate init(_ new: NewAccessToken, at now: Date) throws(ServiceError) {
+  init(_ new: NewAccessToken, at now: Date) throws(ServiceError) {
     var faults: [ServiceError.Fault] = []
     // The command line takes a name or an ID.
     if !UserName.isValid(new.name) || new.name.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {

@@ -12,9 +12,9 @@ struct AccessTokenRoutes: Sendable {
   func post(_ context: RequestContext) async throws -> Response {
     _ = try context.query()
     let new = try JSONCoding.request(NewAccessToken.self, from: context.body)
-    let user = try await owner(new.user, context)
+    let user = try await context.publisher(new.user, in: store, isDemo: authenticator.isDemo)
     guard let issued = try await IssuedAccessToken.issue(new, for: user, in: store) else {
-      throw Self.noSuchUser
+      throw ServiceError.noSuchUser
     }
     // The password may have been changed meanwhile.
     guard try await store.isCurrent(context.caller) else {
@@ -27,7 +27,9 @@ struct AccessTokenRoutes: Sendable {
   /// `GET /api/tokens`: the tokens of the caller or, for admins, of any user.
   func list(_ context: RequestContext) async throws -> Response {
     let query = try context.query("user")
-    let tokens = try await store.accessTokens.accessTokens(of: owner(query["user"], context))
+    let owner = try await context.publisher(
+      query["user"], in: store, isDemo: authenticator.isDemo)
+    let tokens = try await store.accessTokens.accessTokens(of: owner)
     return .json(200, AccessTokenList(tokens: tokens.map(AccessTokenList.Token.init)))
   }
 
@@ -40,19 +42,23 @@ struct AccessTokenRoutes: Sendable {
     else { throw ServiceError(.notFound, "There is no such access token.") }
     return .empty(204)
   }
+}
 
-  /// The user whom a request names, or else the caller.
-  private func owner(_ name: String?, _ context: RequestContext) async throws -> UserID {
-    let caller = context.caller
+extension RequestContext {
+  /// The publisher whom a request names, who is the caller unless an admin asks; without a name, the caller.
+  func publisher(_ name: String?, in store: Store, isDemo: Bool) async throws -> UserID {
     guard let name, name != caller.name else { return caller.id }
     try Access.admin.check(caller)
-    guard let user = try await store.publisher(named: name, isDemo: authenticator.isDemo) else {
-      throw Self.noSuchUser
+    guard let user = try await store.publisher(named: name, isDemo: isDemo) else {
+      throw ServiceError.noSuchUser
     }
     return user
   }
+}
 
-  private static let noSuchUser = ServiceError(.notFound, "There is no such user.")
+extension ServiceError {
+  /// For a name that no publisher has.
+  static let noSuchUser = ServiceError(.notFound, "There is no such user.")
 }
 
 extension Store {

@@ -12,6 +12,8 @@ protocol Dialect: Sendable {
 struct ForeignProblem {
   /// The status that this API has for it.
   let status: Int
+  /// What this API calls it, for programs; nil for what has no code but its status.
+  let code: String?
   /// A sentence for people.
   let detail: String
   /// The first member of the request that is wrong, such as `actions`; nil if it is not about one.
@@ -26,12 +28,17 @@ extension Dialect {
 
   /// The response in this dialect: an error gets its form, and keeps fields such as `Retry-After`.
   func translated(_ response: Response) -> Response {
-    guard case .problem(_, let detail, let errors) = response.body else { return response }
+    guard case .problem(let code, let detail, let errors) = response.body else { return response }
     let member = errors.first.map { $0.pointer.dropFirst(2).prefix { $0 != "/" } }
     var translated = self.response(
-      to: ForeignProblem(status: response.status, detail: detail, member: member.map(String.init)))
-    for (name, value) in response.fields.items where name.lowercased() != "content-type" {
-      translated.fields[name] = value
+      to: ForeignProblem(
+        status: response.status, code: code, detail: detail, member: member.map(String.init)))
+    for (name, value) in response.fields.items {
+      switch name.lowercased() {
+      case "content-type": break
+      case "www-authenticate" where translated.status != 401: break
+      default: translated.fields[name] = value
+      }
     }
     return translated
   }

@@ -20,6 +20,7 @@ struct RouteTable: Sendable {
   let outbox: OutboxRoutes
   let users: UserRoutes
   let accessTokens: AccessTokenRoutes
+  let webhooks: WebhookRoutes
   let pairings: PairingRoutes
   let signUps: SignUpRoutes
   /// Pushes, for devices.
@@ -112,6 +113,16 @@ struct RouteTable: Sendable {
         accessTokens.post),
       Route("GET", "/api/tokens", for: .publisher, by: .session, accessTokens.list),
       Route("DELETE", "/api/tokens/{}", for: .publisher, by: .session, accessTokens.delete),
+      Route(
+        "POST", "/api/webhooks", for: .publisher, by: .session, body: .memory(limit: 64 << 10),
+        webhooks.post),
+      Route("GET", "/api/webhooks", for: .publisher, by: .session, webhooks.list),
+      Route("DELETE", "/api/webhooks/{}", for: .publisher, by: .session, webhooks.delete),
+      Route(
+        "GET", "/api/webhooks/{}/deliveries", for: .publisher, by: .session, webhooks.deliveries),
+      Route(
+        "POST", "/api/webhooks/{}/deliveries/{}/replay", for: .publisher, by: .session,
+        deadline: .seconds(120), webhooks.replay),
       Route(
         "POST", "/api/pairings", for: .user, by: .session, body: .memory(limit: 1024),
         pairings.post),

@@ -46,7 +46,9 @@ enum ServeCommand: Command {
     .value(
       "sign-up", "HOW", "people add themselves for --subjects: open, or approval by an admin"),
     .value("public-url", "URL", "this server's address for phones, used in the links of pushes"),
-    .list("compat", "LIST", "APIs of other programs to serve for publishers: ntfy, gotify, bark"),
+    .list(
+      "compat", "LIST",
+      "APIs of other programs to serve for publishers: ntfy, gotify, bark, webhooks"),
     .value(
       "ntfy-listen", "HOST:PORT",
       "where ntfy's API listens, or a host name of its own where this server listens"),

@@ -1178,6 +1178,55 @@ def check_an_access_token_is_made_shown_once_used_and_removed(console):
         assert [send(token, ["username:alice"]), send(second, ["username:alice"])] == [401, 401]
 
 
+def check_a_webhook_is_made_called_replayed_and_removed(console):
+    def call(address, event):
+        return page.request.post(address, data=json.dumps(event)).status
+
+    with console.page("tilda") as page:
+        show(page, "account")
+        expect(page.get_by_text("There is no webhook.")).to_be_visible()
+        page.get_by_role("button", name="Add a webhook", exact=True).click()
+        dialog = page.get_by_role("dialog", name="Add a webhook")
+        dialog.get_by_label("Name").fill("door")
+        dialog.get_by_label("Template", exact=True).select_option("Own")
+        template = dialog.get_by_label("Own template (JSON)")
+        template.fill("{")
+        dialog.get_by_label("To these tags").fill("username:alice username:bob")
+        dialog.get_by_role("button", name="Add a webhook").click()
+        expect(dialog.get_by_role("alert")).to_have_text("The template is not JSON.")
+        template.fill('{"notification": {"title": "{{t}}", "to": ["{{to|username:alice}}"]}}')
+        violations = Axe().run(page).response["violations"]
+        assert not violations, violations
+        dialog.get_by_role("button", name="Add a webhook").click()
+        shown = page.get_by_role("dialog", name="The webhook door")
+        address = shown.get_by_label("Address").input_value()
+        assert re.fullmatch(re.escape(SERVER) + r"/api/in/rpt_[\w-]{43}", address), address
+        shown.get_by_role("button", name="Close").click()
+        assert address not in page.content()
+        rows = page.get_by_role("region", name="Webhooks").locator("tbody tr")
+        expect(rows).to_contain_text("username:alice, username:bob")
+        assert [call(address, event) for event in ({"t": "Ding"}, {"t": "Dong", "to": "username:carol"}, {})] == [200, 403, 422]
+        show(page, "catalogue")
+        show(page, "account")
+        expect(rows).to_contain_text("127.0.0.1")
+        rows.get_by_role("button", name="Failed: 2").click()
+        failed = page.get_by_role("dialog", name="Failed deliveries to door")
+        expect(failed.locator("tbody tr")).to_have_count(2)
+        expect(failed).to_contain_text("“username:carol”")
+        failed.get_by_role("button", name="Replay").first.click()
+        expect(page.locator(".toast")).to_contain_text("says nothing")
+        failed.get_by_role("button", name="Close").click()
+    with console.page("admin") as page:
+        show(page, "people")
+        page.get_by_role("button", name="Change: tilda").click()
+        page.get_by_role("dialog").get_by_role("button", name="Access tokens").click()
+        dialog = page.get_by_role("dialog", name="Access tokens of tilda")
+        dialog.get_by_role("button", name="Remove: door").click()
+        page.get_by_role("dialog", name="Remove door?").get_by_role("button", name="Remove").click()
+        expect(dialog.get_by_text("There is no webhook.")).to_be_visible()
+        assert call(address, {"t": "Ding"}) == 404
+
+
 def check_the_page_opens_without_an_error_and_names_the_account_of_the_demonstration(console):
     with console.page() as page:
         errors = []

@@ -5,7 +5,9 @@ import Testing
 /// `/api/openapi.json` against the server that it describes.
 @Suite(.timeLimit(.minutes(30))) struct DescriptionSystemTests {
   @Test func `schemathesis finds nothing that the description does not say`() async throws {
-    try await RunningServer.lend(flags: ["--connections-per-address", "100"]) { scratch in
+    try await RunningServer.lend(flags: [
+      "--connections-per-address", "100", "--compat", "webhooks",
+    ]) { scratch in
       let data = scratch.folder.path + "/var"
       _ = try await Child.run(
         "richpush", ["user", "add", "alice", "--role", "publisher", "--data", data],
@@ -40,8 +42,8 @@ import Testing
   /// What follows the description is accepted.
   ///
   /// 422 is for what no schema can say: a rich type without a plugin, an asset that does not exist, a time
-  /// in the past, quiet hours that end when they begin, a time zone, an expression of tags, a key that is not on its
-  /// curve; 413 for a message that has more bytes than a schema, which counts characters, can tell; 415 for
+  /// in the past, quiet hours that end when they begin, a time zone, an expression of tags, a template, a key that is not
+  /// on its curve; 413 for a message that has more bytes than a schema, which counts characters, can tell; 415 for
   /// an upload that is no picture;
   /// 400 for parameters that exclude each other. Only the operations that take such a thing may answer so.
   /// A target that is too long is refused, too, but not in one of the ways that it knows.
@@ -57,7 +59,7 @@ import Testing
     expected-statuses = ["2XX", 403, 404, 409, 413, 422, 429, "5XX"]
 
     [[operations]]
-    include-operation-id = ["updateDevice", "changeDeviceSettings", "countAudience", "createAccessToken"]
+    include-operation-id = ["updateDevice", "changeDeviceSettings", "countAudience", "createAccessToken", "createWebhook"]
     [operations.checks.positive_data_acceptance]
     expected-statuses = ["2XX", 403, 404, 409, 413, 422, 429, "5XX"]
 

@@ -1,0 +1,71 @@
+import Foundation
+import RichPushClient
+import Testing
+import Waiting
+
+/// A real Alertmanager posts to webhooks.
+@Suite(.timeLimit(.minutes(5))) struct AlertmanagerSystemTests {
+  private static let withdrawing = #"""
+    {"rules":[
+      {"when":{"status":"resolved"},"withdraw":"{{groupKey}}"},
+      {"notification":{"title":"{{commonLabels.alertname}}","replaces":"{{groupKey}}",
+        "idempotencyKey":"{{groupKey}} {{alerts[].fingerprint}} {{alerts[].startsAt}}"}}]}
+    """#
+
+  @Test func `an alert fires, is repeated, also after a crash, and is resolved: one notification`()
+    async throws
+  {
+    try await WebhookCommandTests.lend { server in
+      let (alice, bob) = (
+        server.client("alice", password: WebhookCommandTests.password),
+        server.client("bob", password: WebhookCommandTests.password)
+      )
+      let shop = server.client("shop", password: WebhookCommandTests.password)
+      let file = try server.scratch.drop(Array(Self.withdrawing.utf8), as: "template.json")
+      var addresses: [String] = []
+      for words in [
+        ["alerts", "--template", "alertmanager", "--to", "username:alice"],
+        ["passing", "--template", file.path, "--to", "username:bob"],
+      ] {
+        let added = try await WebhookCommandTests.run(["add"] + words, server)
+        addresses.append(try #require(added.output.first, "\(added.errors)"))
+      }
+      func titles(_ client: RichPushClient) async throws -> [String] {
+        try await client.inbox().notifications.map { $0.message.title ?? "" }
+      }
+      var alertmanager = try await Alertmanager(posting: addresses, in: server.scratch)
+      for _ in 0..<2 {
+        try await alertmanager.post("Latency")
+        // Each webhook has been told three times.
+        try await eventually("it is posted and repeated") {
+          try await alertmanager.posts().all >= 6
+        }
+        #expect(try await titles(alice) == ["Latency"])
+        #expect(try await titles(bob) == ["Latency"])
+        #expect(try await shop.sent().notifications.count == 2)
+        await alertmanager.kill()
+        alertmanager = try await Alertmanager(posting: addresses, in: server.scratch)
+      }
+      let alert = try #require(try await alice.inbox().notifications.first).message
+      #expect(alert.text == "web-1 is slow" && alert.subtitle == "critical web-1")
+      #expect(alert.importance == .high && alert.link == "https://alerts.example")
+
+      try await alertmanager.post("Latency")
+      try await eventually("the new one has told of it") {
+        try await alertmanager.posts().all >= 2
+      }
+      try await alertmanager.post("Latency", hasEnded: true)
+      try await eventually("it is resolved") {
+        let (own, others) = (try await titles(alice), try await titles(bob))
+        return own == ["Resolved: Latency"] && others.isEmpty
+      }
+      #expect(try await alertmanager.posts().failed == 0)
+      for name in ["alerts", "passing"] {
+        let failed = try await WebhookCommandTests.run(["failed", name, "--json"], server)
+        #expect(failed.exitCode == 0 && failed.output.isEmpty, "\(failed)")
+      }
+      await alertmanager.kill()
+      for address in addresses { #expect(!server.log.contains(address.suffix(43))) }
+    }
+  }
+}
