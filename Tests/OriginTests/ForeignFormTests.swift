@@ -97,7 +97,8 @@ import Testing
   }
 
   @Test func `settings name APIs, and where ntfy's is`() throws {
-    let all = try CompatibilitySettings(["ntfy, gotify", "bark"], ntfy: .host("ntfy.example.org"))
+    let all = try CompatibilitySettings(
+      ["ntfy, gotify", "bark,webhooks"], ntfy: .host("ntfy.example.org"))
     #expect(all.apis == Set(CompatibilitySettings.API.allCases))
     let address = CompatibilitySettings.Place.address(host: "0.0.0.0", port: 1)
     #expect(try !CompatibilitySettings(["ntfy"], ntfy: address).isLoopback)

@@ -58,14 +58,14 @@ import Testing
     scratch.pass(60)
     let post = WebhookPost(fields: ["x-event": "push", "x-id": "1"], body: "{}")
     for reason in ["one", "two"] {
-      try await store.webhooks.keep(post, Digest(of: "7"), reason: reason, of: id)
+      try await store.webhooks.keep(post, Digest(of: "new"), reason: reason, of: id)
     }
     let again = try await store.webhooks.failedDeliveries(of: id)
     #expect(again.count == 20 && again[0].reason == "two" && again[0].failed == scratch.now)
     let one = try await store.webhooks.failedDelivery(again[0].id, of: id)
     #expect(one?.post == post)
     #expect(try await store.webhooks.failedDelivery(again[0].id, of: other) == nil)
-    store.webhooks.removeDelivery(Digest(of: "7"), of: id)
+    store.webhooks.removeDelivery(Digest(of: "new"), of: id)
     try await store.probe()
     #expect(try await store.webhooks.failedDeliveries(of: id).count == 19)
 

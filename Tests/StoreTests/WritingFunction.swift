@@ -212,7 +212,7 @@ struct WritingFunction: Sendable {
   ]
 
   private static let webhooks = [
-    Self("addWebhook", effects: none) { try await $0.addWebhook("added", of: alice) },
+    Self("addWebhook", effects: none) { try await $0.addWebhook("heard", of: alice) },
     Self("keep") { store in
       let id = try await store.addWebhook("failed", of: alice)
       return Call(effects: none) { try await $0.keepDelivery("failed", of: id) }

@@ -22,7 +22,13 @@ final class WebSocketReader {
   }
 
   /// Why no more is read: the code of the close frame.
-  struct Violation: Error { let code: UInt16 }
+  struct Violation: Error, CustomStringConvertible {
+    let code: UInt16
+
+    var description: String {
+      "The client of a WebSocket broke a rule, for which the code is \(code)."
+    }
+  }
 
   private var head: [UInt8] = []
   private var current: (head: Head, left: Int)?

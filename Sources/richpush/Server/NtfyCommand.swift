@@ -44,8 +44,9 @@ enum NtfyCommand: Command {
     let links = (tags.isEmpty ? ["inbox"] : tags).map { topic in
       "ntfy://\(server.place)/\(topic)" + (server.isSecure ? "" : "?secure=false")
     }
-    let running = await ControlSocket.server(in: try arguments.required("data"))
-    let users = try DataFolderAdmin(data: arguments.dataFolder(), database: arguments.database())
+    let folder = try arguments.dataFolder()
+    let running = await ControlSocket.server(in: folder)
+    let users = try DataFolderAdmin(data: folder, database: arguments.database())
     let (registration, token) = try await users.addReader(
       named: "ntfy", of: user, tags: tags.filter { $0 != "inbox" },
       addingGuest: running?.isDemo ?? false)

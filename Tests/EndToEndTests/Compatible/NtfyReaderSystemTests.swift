@@ -64,11 +64,8 @@ import Waiting
     }
   }
 
-  private static func next(
-    _ lines: inout AsyncStream<String>.AsyncIterator
-  ) async throws -> JSONValue {
-    let line = await lines.next()
-    return try JSONDecoder().decode(JSONValue.self, from: Data(try #require(line).utf8))
+  private static func message(_ line: String?) throws -> JSONValue {
+    try JSONDecoder().decode(JSONValue.self, from: Data(try #require(line).utf8))
   }
 
   @Test func `the app subscribes, shows a picture, and goes on where it was after a restart`()
@@ -105,9 +102,10 @@ import Waiting
       // The foreground service: one connection for all topics.
       let service = try phone.open("stream", "news,inbox", "none", "100")
       var lines = service.lines.makeAsyncIterator()
-      #expect(try await Self.next(&lines).event.text == "open")
+      let opening = try Self.message(await lines.next())
+      #expect(opening.event.text == "open")
       _ = try await shop.create(NewNotification("one", to: .users(["alice"])))
-      let one = try await Self.next(&lines)
+      let one = try Self.message(await lines.next())
       #expect(one.message.text == "one" && one.topic.text == "inbox")
       service.send(SIGKILL)
       _ = await service.exitCode()
@@ -151,9 +149,10 @@ import Waiting
         let shop = second.client("shop")
         let service = try phone.open("stream", "news", "none", "1")
         var lines = service.lines.makeAsyncIterator()
-        #expect(try await Self.next(&lines).event.text == "open")
+        let opening = try Self.message(await lines.next())
+        #expect(opening.event.text == "open")
         _ = try await shop.create(NewNotification("one", to: .anyTag(["news"])))
-        let one = try await Self.next(&lines)
+        let one = try Self.message(await lines.next())
         #expect(one.message.text == "one", "published at the other node")
         _ = await service.exitCode()
         for text in ["two", "three"] {

@@ -1,6 +1,7 @@
 import Delivery
 import FoundationEssentials
 import HTTP
+import Media
 import Primitives
 import RichPushAPI
 import Store

@@ -18,7 +18,10 @@ extension WebhookTemplate {
   ///
   /// - Throws: everything that is wrong with it.
   init(given template: JSONValue) throws(ServiceError) {
-    guard let name = template.text else { return try self.init(template) }
+    guard let name = template.text else {
+      try self.init(template)
+      return
+    }
     guard let shipped = ShippedTemplate(rawValue: name), let content = JSONValue(shipped.text)
     else {
       let names = ShippedTemplate.allCases.map(\.rawValue).joined(separator: ", ")
