@@ -1188,7 +1188,7 @@ def check_a_webhook_is_made_called_replayed_and_removed(console):
         page.get_by_role("button", name="Add a webhook", exact=True).click()
         dialog = page.get_by_role("dialog", name="Add a webhook")
         dialog.get_by_label("Name").fill("door")
-        dialog.get_by_label("Template", exact=True).select_option("Own")
+        dialog.get_by_role("combobox", name="Template", exact=True).select_option("Own")
         template = dialog.get_by_label("Own template (JSON)")
         template.fill("{")
         dialog.get_by_label("To these tags").fill("username:alice username:bob")
@@ -1647,7 +1647,7 @@ async () => {
 """
 # Names, and words that both languages have.
 SHARED = {
-    "Android", "Browser", "Code", "Film", "Form", "Link", "Links", "Name", "Plugins", "Version", "Videos", "Windows", "Windows Phone", "iOS", "https://",
+    "Android", "Browser", "Code", "Film", "Form", "Link", "Links", "Name", "Plugins", "Version", "Videos", "Webhooks", "Windows", "Windows Phone", "iOS", "https://",
     "(label) => label", "(_, reason) => reason"}
 
 
