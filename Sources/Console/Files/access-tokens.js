@@ -16,23 +16,34 @@ export function recipientsIn(text) {
   return /[!&|()]/.test(entered) ? [entered] : entered.split(/[\s,]+/).filter(Boolean);
 }
 
+/** The button that removes a token or a webhook, which is at a path, once it is confirmed; calls `done` then. */
+export function removal(screen, one, question, path, done) {
+  const button = h("button", { type: "button", class: "danger", "aria-label": `${texts.remove}: ${one.name}`, on: { click: async () => {
+    if (!(await confirmed(question(one.name), texts.remove))) return;
+    await screen.attempt(button, async () => {
+      await remove(path);
+      await done();
+    });
+  } } }, texts.remove);
+  return button;
+}
+
+/** When and from where a token or a webhook was last used. */
+export function lastUse(one) {
+  return one.used ? h("span", { title: one.address }, time(one.used), " ", one.address) : t.unused;
+}
+
 /** A section of a screen with the tokens of a user, of oneself without one. */
 export function accessTokens(screen, user) {
   const section = h("section", { class: "line-up" });
   const row = (one) => {
-    const end = h("button", { type: "button", class: "danger", "aria-label": `${texts.remove}: ${one.name}`, on: { click: async () => {
-      if (!(await confirmed(t.removeQuestion(one.name), texts.remove))) return;
-      await screen.attempt(end, async () => {
-        await remove(`/api/tokens/${one.id}`);
-        await section.show();
-      });
-    } } }, texts.remove);
+    const end = removal(screen, one, t.removeQuestion, `/api/tokens/${one.id}`, () => section.show());
     const may = [
       one.to ? t.sendsTo(one.to.join(", ")) : t.sendsToAll, one.receipts && t.receipts, one.assets && t.assets,
       one.rate && t.rateOf(number(one.rate))].filter(Boolean).join("; ");
     const hasExpired = one.expires && new Date(one.expires) <= new Date();
     return [h("strong", {}, one.name), may, hasExpired ? [t.expired, " ", time(one.expires)] : one.expires ? time(one.expires) : t.never,
-      one.used ? h("span", { title: one.address }, time(one.used), " ", one.address) : t.unused, end];
+      lastUse(one), end];
   };
   section.show = async () => {
     const { tokens } = await get(`/api/tokens${query({ user })}`);

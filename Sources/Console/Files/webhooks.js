@@ -1,10 +1,10 @@
 // Webhooks, to which programs post events: one's own or, for administrators, anybody's.
-import { recipientsIn } from "./access-tokens.js";
-import { get, post, query, remove } from "./api.js";
+import { lastUse, recipientsIn, removal } from "./access-tokens.js";
+import { get, post, query } from "./api.js";
 import { completeNames } from "./audience-names.js";
 import { fill, h } from "./dom.js";
 import { number, time } from "./format.js";
-import { confirmed, table } from "./screen.js";
+import { table } from "./screen.js";
 import { showOnce } from "./shown-once.js";
 import { texts } from "./texts.js";
 
@@ -16,18 +16,12 @@ const example = '{"notification": {"title": "{{title}}", "message": "{{message}}
 export function webhooks(screen, user) {
   const section = h("section", { class: "line-up" });
   const row = (one) => {
-    const end = h("button", { type: "button", class: "danger", "aria-label": `${texts.remove}: ${one.name}`, on: { click: async () => {
-      if (!(await confirmed(t.removeQuestion(one.name), texts.remove))) return;
-      await screen.attempt(end, async () => {
-        await remove(`/api/webhooks/${one.id}`);
-        await section.show();
-      });
-    } } }, texts.remove);
+    const end = removal(screen, one, t.removeQuestion, `/api/webhooks/${one.id}`, () => section.show());
     const failed = one.failed > 0 && h("button", { type: "button", "aria-label": `${t.failed(number(one.failed))}: ${one.name}`, on: { click: () =>
       screen.attempt(failed, () => showFailed(screen, one, () => section.show())) } }, t.failed(number(one.failed)));
     const hasExpired = one.expires && new Date(one.expires) <= new Date();
     return [h("strong", {}, one.name), templates[one.template] ?? t.own, one.to.join(", "),
-      hasExpired ? [t.expired, " ", time(one.expires)] : one.used ? h("span", { title: one.address }, time(one.used), " ", one.address) : t.unused,
+      hasExpired ? [t.expired, " ", time(one.expires)] : lastUse(one),
       h("div", { class: "actions" }, failed, end)];
   };
   section.show = async () => {

@@ -16,8 +16,8 @@ struct AttachedFile: Sendable {
   /// What its sender calls it; it is only shown.
   var name: String?
 
-  /// The last part of what the sender calls it, or `attachment` if that could mislead a reader.
-  var shownName: AssetName {
+  /// The last part of what the sender calls a file, or `attachment` if that could mislead a reader.
+  static func shownName(_ name: String?) -> AssetName {
     let last = name?.split { "/\\".contains($0) }.last.map(String.init)
     let fallback = AssetName("attachment")
     guard let name = last.flatMap(AssetName.init) ?? fallback else {
@@ -39,6 +39,6 @@ struct AttachedFile: Sendable {
       body = SavedBody(path: path, size: bytes.count)
     }
     return try await intake.attach(
-      body.path, intake.richType(ofFileAt: body.path), shownName)
+      body.path, intake.richType(ofFileAt: body.path), Self.shownName(name))
   }
 }

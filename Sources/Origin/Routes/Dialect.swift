@@ -18,6 +18,9 @@ struct ForeignProblem {
   let detail: String
   /// The first member of the request that is wrong, such as `actions`; nil if it is not about one.
   let member: String?
+
+  /// The status of an API that has 400 for whatever is wrong with a request.
+  var plainStatus: Int { [409, 412, 415, 422, 451].contains(status) ? 400 : status }
 }
 
 extension Dialect {

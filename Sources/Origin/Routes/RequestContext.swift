@@ -17,12 +17,16 @@ struct RequestContext: Sendable {
   /// The body of a route that receives a file.
   var file: SavedBody?
 
-  /// The form in the body, which is in memory or in a file.
+  /// The body in memory, also if it was received as a file.
+  func bytes() throws -> [UInt8] {
+    try file.map { Array(try Data(contentsOf: URL(filePath: $0.path))) } ?? body
+  }
+
+  /// The form in the body.
   ///
   /// - Throws: if it is malformed.
   func form() throws -> MultipartForm {
-    let saved = try file.map { Array(try Data(contentsOf: URL(filePath: $0.path))) }
-    return try MultipartForm(saved ?? body, type: request.fields["Content-Type"] ?? "")
+    try MultipartForm(bytes(), type: request.fields["Content-Type"] ?? "")
   }
 
   /// The registration of the device: that of its token or, with a password, the one it claims to be; the

@@ -292,7 +292,7 @@ export const texts = {
     hint: "An seine Adresse sendet ein Programm Ereignisse, die nach der Vorlage zu Benachrichtigungen werden.",
     name: "Name", nameHint: "Buchstaben, Ziffern und -_.@", template: "Vorlage", own: "Eigene", ownTemplate: "Eigene Vorlage (JSON)", noJSON: "Die Vorlage ist kein JSON.",
     to: "An diese Schlagwörter", toHint: "news, username:anna", secret: "Geheimnis, mit dem der Absender unterschreibt (GitHub)", rate: "Höchstens Benachrichtigungen je Minute", noRate: "unbegrenzt",
-    made: (name) => `Der Webhook ${name}`, address: "Adresse", used: "Zuletzt benutzt", unused: "Noch nie", expired: "ist abgelaufen", actions: "Aktionen",
+    made: (name) => `Der Webhook ${name}`, address: "Adresse", used: "Zuletzt benutzt", expired: "ist abgelaufen", actions: "Aktionen",
     none: "Es gibt keinen Webhook.", removeQuestion: (name) => `${name} entfernen? Was dorthin gesendet wird, wird sofort abgelehnt.`,
     failed: (count) => `Fehlgeschlagen: ${count}`, failedOf: (name) => `Was bei ${name} fehlgeschlagen ist`, failedHint: "Die letzten 20, für 30 Tage.",
     when: "Wann", reason: "Grund", replay: "Wiederholen", noneFailed: "Nichts ist fehlgeschlagen.",

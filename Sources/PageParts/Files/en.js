@@ -292,7 +292,7 @@ export const texts = {
     hint: "A program posts events to its address, which become notifications as the template says.",
     name: "Name", nameHint: "Letters, digits and -_.@", template: "Template", own: "Own", ownTemplate: "Own template (JSON)", noJSON: "The template is not JSON.",
     to: "To these tags", toHint: "news, username:alice", secret: "Secret with which its sender signs (GitHub)", rate: "Most notifications a minute", noRate: "no limit",
-    made: (name) => `The webhook ${name}`, address: "Address", used: "Last used", unused: "Never", expired: "has expired", actions: "Actions",
+    made: (name) => `The webhook ${name}`, address: "Address", used: "Last used", expired: "has expired", actions: "Actions",
     none: "There is no webhook.", removeQuestion: (name) => `Remove ${name}? What is posted to it is refused at once.`,
     failed: (count) => `Failed: ${count}`, failedOf: (name) => `Failed deliveries to ${name}`, failedHint: "The last 20, for 30 days.",
     when: "When", reason: "Reason", replay: "Replay", noneFailed: "None has failed.",

@@ -113,7 +113,7 @@ struct BarkDialect: Dialect {
 
   func response(to problem: ForeignProblem) -> Response {
     Self.answer(
-      [409, 412, 415, 422, 451].contains(problem.status) ? 400 : problem.status,
+      problem.plainStatus,
       problem.status == 401 ? "The key is no access token, or it has ended." : problem.detail)
   }
 

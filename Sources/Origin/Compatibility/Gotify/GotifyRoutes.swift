@@ -49,7 +49,7 @@ struct GotifyDialect: Dialect {
   }
 
   func response(to problem: ForeignProblem) -> Response {
-    let status = [409, 412, 415, 422, 451].contains(problem.status) ? 400 : problem.status
+    let status = problem.plainStatus
     let detail =
       status == 401 ? "The token is no access token, or it has ended." : problem.detail
     let text = JSONText.object([

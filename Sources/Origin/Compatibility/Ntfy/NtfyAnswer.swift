@@ -99,13 +99,13 @@ struct NtfyDialect: Dialect {
 
   /// ntfy's number for an error; its first three digits are the status.
   private static func code(of problem: ForeignProblem) -> Int {
-    switch problem.status {
+    switch problem.plainStatus {
     case 401: 40101
     case 403: 40301
     case 404, 410: 40401
     case 413: problem.member == "json" ? 41303 : 41301
     case 429: 42901
-    case 400, 409, 412, 415, 422, 451: invalidCode(problem)
+    case 400: invalidCode(problem)
     // ntfy has no numbers for the others.
     case let status: status * 100 + 1
     }

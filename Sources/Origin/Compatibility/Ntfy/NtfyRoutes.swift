@@ -91,14 +91,11 @@ struct NtfyRoutes: Sendable {
     _ context: RequestContext, _ parameters: NtfyParameters
   ) throws -> Body? {
     if MultipartForm.isForm(context.request) { return try fileInForm(context, parameters) }
-    var bytes = context.body
-    if let saved = context.file {
-      // Of what comes in chunks, as from a pipe, the length was not known before.
-      guard saved.size <= NtfyMessage.longestText else {
-        return .file(.init(content: .saved(saved), name: parameters[.filename]))
-      }
-      bytes = Array(try Data(contentsOf: URL(filePath: saved.path)))
+    // Of what comes in chunks, as from a pipe, the length was not known before.
+    if let saved = context.file, saved.size > NtfyMessage.longestText {
+      return .file(.init(content: .saved(saved), name: parameters[.filename]))
     }
+    let bytes = try context.bytes()
     guard !bytes.isEmpty else { return nil }
     let isNamed = parameters[.filename] != nil && parameters[.attach] == nil
     let text =
@@ -136,13 +133,12 @@ struct NtfyRoutes: Sendable {
       }
       file = found
       if text == nil {
-        text = "You received a file: \(found.shownName.value)"
+        text = "You received a file: \(AttachedFile.shownName(found.name).value)"
       }
     case nil:
       if let attach = parameters[.attach], text == nil {
         let name = parameters[.filename] ?? attach.split(separator: "/").last.map(String.init)
-        let file = AttachedFile(content: .bytes([]), name: name)
-        text = "You received a file: \(file.shownName.value)"
+        text = "You received a file: \(AttachedFile.shownName(name).value)"
       } else if parameters[.filename] != nil, parameters[.attach] == nil {
         throw ServiceError(
           .init("filename", .rejected, "There is no file of this name: send it as the body."))
