@@ -36,7 +36,7 @@ export class MediaView {
     this.#context = context;
     this.#notification = notification;
     this.used = used;
-    const { width, height, contentType = "", thumbHash, transparent } = notification.details ?? {};
+    const { width, height, contentType = "", transparent } = notification.details ?? {};
     this.kind = contentType.split(/[/;]/)[0];
     this.element = h("div", { class: transparent ? "media transparent" : "media", data: { kind: this.kind || "other" } });
     if (!["image", "video"].includes(this.kind)) return;
@@ -44,13 +44,14 @@ export class MediaView {
     const [across, down] = [Number(width) || 16, Number(height) || 9];
     this.element.style.aspectRatio = `${Math.min(4, Math.max(0.8, across / down))}`;
     if (height && this.kind === "image") this.element.style.maxHeight = `min(${Math.max(down, 96)}px, 80vh)`;
-    const canvas = thumbHashCanvas(thumbHash);
-    if (canvas) this.element.append(canvas);
   }
 
-  /** Comes near the screen, or leaves it. What plays is not interrupted. */
+  /** Comes near the screen, or leaves it, after which what failed is tried again. What plays is not interrupted. */
   near(isNear) {
     if (isNear && !this.#loading) {
+      // A canvas for each of a thousand notifications would make every frame slow.
+      const canvas = thumbHashCanvas(this.#notification.details?.thumbHash);
+      if (canvas) this.element.append(canvas);
       const end = new AbortController();
       this.#loading = end;
       // What is only passed by is not fetched.
@@ -67,23 +68,19 @@ export class MediaView {
     this.#loading = undefined;
     // What has no frame keeps the size that it had.
     if (!this.element.style.aspectRatio && this.element.offsetHeight) this.element.style.minHeight = `${this.element.offsetHeight}px`;
-    for (const child of [...this.element.children]) if (child.localName !== "canvas") child.remove();
+    this.element.replaceChildren();
     for (const blob of this.#blobs.splice(0)) URL.revokeObjectURL(blob);
-    this.element.classList.remove("loaded");
+    this.element.classList.remove("loaded", "missing");
   }
 
   #failed(problem, end) {
     if (end.signal.aborted) return;
-    // It is tried again when it comes near the next time.
-    this.#loading = undefined;
     if (problem.status === 401) return this.#context.signedOut("ended");
     this.element.classList.add("missing");
     this.element.append(h("p", { class: "quiet" }, problem.status ? words.media.missing : words.media.offline));
   }
 
   async #load(signal) {
-    for (const note of this.element.querySelectorAll("p")) note.remove();
-    this.element.classList.remove("missing");
     const shown = await (this.kind === "video" ? this.#film(signal) : this.#other(signal));
     if (signal.aborted || !shown) return;
     this.element.append(...[shown].flat());
