@@ -222,11 +222,12 @@ package struct DataFolderAdmin: Sendable {
 
   /// Adds a device of a user that has another program's app, and returns the ID of its registration and its token.
   ///
-  /// With `addingGuest`, as in demo mode, a name that no user has yet becomes a guest's.
+  /// With `addingGuest`, as in demo mode, a name that no user has yet becomes a guest's. An `inbox` is that of a phone
+  /// with ntfy's app for iOS.
   ///
   /// - Throws: `OperatorError` if there is no such user; what is wrong with a tag.
   package func addReader(
-    named device: String, of name: String, tags: [String], addingGuest: Bool
+    named device: String, of name: String, tags: [String], inbox: NtfyInbox?, addingGuest: Bool
   ) async throws -> (registration: String, token: String) {
     let id = try await addingGuest ? guest(name) : user(name)
     let all = try RegistrationRoutes.check(tags: tags, of: name)
@@ -241,6 +242,11 @@ package struct DataFolderAdmin: Sendable {
       try await store.accounts.changeSettings(
         of: new.registration, user: id, { $0.tags = all }) != nil
     else { throw OperatorError("there is no user \(name.quoted)") }
+    if let inbox {
+      var change = RegistrationChange(platform: "ntfy", handle: inbox.address)
+      change.keepsTags = true
+      _ = try await store.accounts.putRegistration(new.registration, user: id, change)
+    }
     return (new.registration, token.text)
   }
 

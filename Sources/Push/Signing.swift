@@ -12,6 +12,13 @@ enum Signing {
     return code
   }
 
+  /// The SHA-256 of a text, in hexadecimal.
+  static func sha256(_ text: String) -> String {
+    var hex = [CChar](repeating: 0, count: 65)
+    copenssl_sha256_hex(text, text.utf8.count, &hex)
+    return String(decoding: hex.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+
   /// ES256 (RFC 7518 section 3.4) with a P-256 private key in PEM.
   static func es256(pem: String, _ message: [UInt8]) throws(PushError) -> [UInt8] {
     var signature = [UInt8](repeating: 0, count: 64)

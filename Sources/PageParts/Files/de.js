@@ -49,7 +49,7 @@ export const texts = {
   richTypes: { img: "Bilder", sound: "Töne", video: "Videos", url: "Links" },
   profiles: { ios: "iPhone und iPad", android: "Android", watch: "Uhr", web: "Browser", thumb: "Vorschaubild" },
   platforms: {
-    apns: "iOS", gcm: "Android", fcm: "Android", webpush: "Browser", wns: "Windows", mpns: "Windows Phone", embedded: "Eigener Datenstrom",
+    apns: "iOS", gcm: "Android", fcm: "Android", webpush: "Browser", wns: "Windows", mpns: "Windows Phone", ntfy: "iOS (ntfy)", embedded: "Eigener Datenstrom",
   },
   states: {
     ready: "Bereit", preparing: "Wird vorbereitet", refused: "Abgelehnt", queued: "Wartet", sent: "Gesendet", displayed: "Angezeigt", fetched: "Abgerufen", opened: "Geöffnet", read: "Gelesen",

@@ -50,7 +50,7 @@ export const texts = {
   richTypes: { img: "Pictures", sound: "Sounds", video: "Videos", url: "Links" },
   profiles: { ios: "iPhone and iPad", android: "Android", watch: "Watch", web: "Browser", thumb: "Thumbnail" },
   platforms: {
-    apns: "iOS", gcm: "Android", fcm: "Android", webpush: "Browsers", wns: "Windows", mpns: "Windows Phone", embedded: "Own stream",
+    apns: "iOS", gcm: "Android", fcm: "Android", webpush: "Browsers", wns: "Windows", mpns: "Windows Phone", ntfy: "iOS (ntfy)", embedded: "Own stream",
   },
   states: {
     ready: "Ready", preparing: "Preparing", refused: "Refused", queued: "Queued", sent: "Sent", displayed: "Displayed", fetched: "Fetched", opened: "Opened", read: "Read",

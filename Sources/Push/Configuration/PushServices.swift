@@ -4,6 +4,7 @@ package enum PushServices {
   package static let all: [any PushService.Type] = [
     EmbeddedGateway.self, AzureProvider.self, APNsProvider.self, WebhookProvider.self,
     WebPushProvider.self, FCMProvider.self, AzureFirebaseProvider.self, AzureBrowserProvider.self,
+    NtfyProvider.self,
   ]
 
   /// The names that `--push` accepts.

@@ -24,4 +24,6 @@ package struct Platform: Sendable, Hashable {
   static let windowsPhone = Platform("mpns")
   /// Browsers and UnifiedPush distributors.
   static let webPush = Platform("webpush", handle: .subscription)
+  /// Phones with ntfy's app for iOS.
+  static let ntfy = Platform("ntfy")
 }

@@ -19,7 +19,7 @@ package struct WebhookSettings: PushServiceSettings {
     _ settings: EnvironmentSettings, _ prefix: String, for what: String
   ) throws(PushError) {
     url = try settings.required(prefix + "_URL", "the address that \(what) are posted to")
-    guard url.hasPrefix("https://") || Self.isLocal(url) else {
+    guard Self.isSecureOrLocal(url) else {
       throw PushError(
         .configuration,
         "\(prefix)_URL has to begin with https://; http:// is for this machine only.")
@@ -36,8 +36,10 @@ package struct WebhookSettings: PushServiceSettings {
     try Webhook(url: url, secret: secret, trustAnchor: trustAnchor, now: now)
   }
 
-  private static func isLocal(_ url: String) -> Bool {
-    ["http://127.0.0.1", "http://localhost", "http://[::1]"].contains { address in
+  /// Whether what is posted to a URL is encrypted or stays on this machine.
+  static func isSecureOrLocal(_ url: String) -> Bool {
+    if url.hasPrefix("https://") { return true }
+    return ["http://127.0.0.1", "http://localhost", "http://[::1]"].contains { address in
       guard url.hasPrefix(address) else { return false }
       return url.dropFirst(address.count).first.map { ":/".contains($0) } ?? true
     }

@@ -52,6 +52,10 @@ enum ServeCommand: Command {
     .value(
       "ntfy-listen", "HOST:PORT",
       "where ntfy's API listens, or a host name of its own where this server listens"),
+    .value(
+      "ntfy-upstream", "URL",
+      "ntfy's server, https://ntfy.sh, that may know when iPhones get something: it wakes ntfy's app"
+    ),
     .list("link-scheme", "SCHEME", "what links in notifications may begin with beside https"),
     .value("access-log", "FILE", "a line of JSON for each response; - is standard output"),
     .list("cors-origin", "ORIGIN", "an origin whose pages may read responses; * means any"),
@@ -201,9 +205,7 @@ enum ServeCommand: Command {
     configuration.standard.payload = try arguments.required("default-payload")
     configuration.standard.message = try arguments.required("default-message")
     try CommandLineError.usage {
-      try configuration.usePush(
-        arguments.required("push"), environment: arguments.environment,
-        contact: arguments.string("push-contact"), allowed: arguments.list("push-allow"))
+      try usePush(arguments, in: &configuration)
       configuration.objects = try ObjectStoreSettings(
         arguments.string("objects"), environment: arguments.environment)
       try configuration.useCertificates(
@@ -224,6 +226,23 @@ enum ServeCommand: Command {
         "--demo accepts any user, so it only listens on 127.0.0.1, [::1] or localhost")
     }
     return configuration
+  }
+
+  /// The push services that the flags and the environment describe.
+  private static func usePush(
+    _ arguments: Arguments, in configuration: inout OriginConfiguration
+  ) throws {
+    var (services, environment) = (try arguments.required("push"), arguments.environment)
+    if let upstream = arguments.string("ntfy-upstream") {
+      guard arguments.string("ntfy-listen") != nil else {
+        throw CommandLineError.usage("--ntfy-upstream has no effect without --compat ntfy")
+      }
+      services += ",ntfy"
+      environment["RICHPUSH_NTFY_UPSTREAM"] = upstream
+    }
+    try configuration.usePush(
+      services, environment: environment, contact: arguments.string("push-contact"),
+      allowed: arguments.list("push-allow"))
   }
 
   /// Where ntfy's API is to be: at an address, which has a port, or by a host name.

@@ -18,13 +18,14 @@ import Waiting
     let link: String
 
     init(
-      _ topics: [String], at place: String, of server: RunningServer, database: [String] = []
+      _ topics: [String], at place: String, of server: RunningServer, database: [String] = [],
+      flags: [String] = []
     ) async throws {
       let added = try await Child.run(
         "richpush",
         ["ntfy", "subscribe", "--user", "alice", "--server", "http://\(place)", "--json"]
           + ["--data", server.scratch.folder.path + "/var"] + database
-          + topics.flatMap { ["--topic", $0] })
+          + topics.flatMap { ["--topic", $0] } + flags)
       try #require(added.exitCode == 0, "\(added)")
       let reader = try JSONDecoder().decode(
         JSONValue.self, from: Data(added.output.joined().utf8))
@@ -131,6 +132,50 @@ import Waiting
       }
       #expect(cached.count == 4)
       #expect(!server.log.contains(phone.token))
+    }
+    withExtendedLifetime(port) {}
+  }
+
+  @Test func `an iPhone is woken through another server, and fetches from this one`() async throws {
+    let (port, upstream) = (try ReservedPort(), try StandIn("ntfy"))
+    let place = "127.0.0.1:\(port.number)"
+    func asked() throws -> [[String: String]] {
+      try upstream.tell(["do": "requests"])["requests"] as? [[String: String]] ?? []
+    }
+    try await RunningServer.lend(
+      flags: [
+        "--compat", "ntfy", "--ntfy-listen", place, "--ntfy-upstream", upstream.url,
+        "--access-log", "-",
+      ],
+      environment: ["RICHPUSH_PUSH_CA": upstream.certificates], prepare: Self.prepare
+    ) { server in
+      let shop = server.client("shop", password: Self.password)
+      let phone = try await Phone(["news"], at: place, of: server, flags: ["--ios"])
+      let topic = try #require(
+        phone.link.wholeMatch(of: /ntfy:\/\/[^\/]+\/(inbox-[a-z2-9]{12})\?secure=false/)
+      ).output.1
+      #expect(try await phone.ask("auth", String(topic))[0].status == .number(200))
+      var picture = NewNotification("Sea", to: .anyTag(["news"]))
+      (picture.richType, picture.payload) = ("img", "beach.jpg")
+      let first = try await shop.create(picture)
+      let second = try await shop.create(NewNotification("For her", to: .users(["alice"])))
+      // That of another user wakes nobody.
+      _ = try await shop.create(NewNotification("mine", to: .users(["shop"])))
+      var told: [[String: String]] = []
+      try await eventually("the other server is asked to wake the phone") {
+        told += try asked()
+        return told.count == 2
+      }
+      let hash = try await Child.run(
+        "/usr/bin/sha256sum", [], input: "http://\(place)/\(topic)")
+      #expect(Set(told.map { $0["topic"] }) == [hash.output.first.map { String($0.prefix(64)) }])
+      #expect(told.compactMap { $0["number"] }.sorted() == [first.id, second.id].map(String.init))
+      let shown = try await phone.ask("woken", String(topic), String(first.id))[0]
+      #expect(shown.message.text == "Sea" && shown.attachment.type.text == "image/jpeg")
+      #expect(shown.topic.text == String(topic))
+      #expect(
+        try await phone.ask("woken", String(topic), String(second.id))[0].message.text == "For her")
+      #expect(try await shop.details(first.id).receipts?.first?.sent != nil)
     }
     withExtendedLifetime(port) {}
   }

@@ -60,7 +60,9 @@ struct NtfyDelivery: Sendable {
   /// Whether a reader wants it.
   func isWanted(by subscription: NtfySubscription) -> Bool {
     if case .time(let time) = subscription.since, self.time < time { return false }
-    return (subscription.id ?? id) == id && (subscription.message ?? text) == text
+    // The iOS app is told a notification's number.
+    return [nil, id, String(notification.id)].contains(subscription.id)
+      && (subscription.message ?? text) == text
       && (subscription.title ?? title) == title
       && (subscription.priorities.isEmpty || subscription.priorities.contains(priority))
       && subscription.tags.allSatisfy(tags.contains)

@@ -57,7 +57,8 @@ struct NtfyReading: Sendable {
     let own = devices.filter { caller.device == nil || $0.id == caller.device }
     do throws(ServiceError) {
       return try NtfyTopics(
-        context.parameters.first ?? "", tags: Set(own.flatMap(\.tags)))
+        context.parameters.first ?? "", tags: Set(own.flatMap(\.tags)),
+        inboxes: Set(own.compactMap(NtfyInbox.topic)))
     } catch {
       // The app's connection for all of its topics fails, without telling its user why.
       log(

@@ -1,5 +1,6 @@
 import Push
 import RichPushAPI
+import Store
 
 /// The topics that a reader asks for, each once.
 struct NtfyTopics: Sendable, Equatable {
@@ -7,11 +8,17 @@ struct NtfyTopics: Sendable, Equatable {
   static let inbox = "inbox"
 
   let names: [String]
+  /// Those of the names that have all that the reader gets.
+  private let whole: Set<String>
 
-  /// Reads the first part of a path, such as `inbox,news`; `tags` are those by which the reader gets something.
+  /// Reads the first part of a path, such as `inbox,news`; `tags` are those by which the reader gets something, and
+  /// `inboxes` the names of ``inbox`` of the reader's own.
   ///
   /// - Throws: `forbidden` if the reader has not the tag of one of the topics: as at ntfy, for all of them.
-  init(_ list: String, tags: Set<String>) throws(ServiceError) {
+  init(
+    _ list: String, tags: Set<String>, inboxes: Set<String>
+  ) throws(ServiceError) {
+    whole = inboxes.union([Self.inbox])
     var names: [String] = []
     for name in list.split(separator: ",", omittingEmptySubsequences: false).map(String.init) {
       guard (try? Tag(name)) != nil else {
@@ -19,7 +26,7 @@ struct NtfyTopics: Sendable, Equatable {
           .init(
             "topic", .invalidRequest, "\(String(name.prefix(80)).quoted) is no topic's name."))
       }
-      guard name == Self.inbox || tags.contains(name) else {
+      guard whole.contains(name) || tags.contains(name) else {
         throw ServiceError(
           .init(
             "topic", .forbidden,
@@ -37,7 +44,34 @@ struct NtfyTopics: Sendable, Equatable {
   /// Those of the topics in which a notification for an audience is.
   func holding(_ audience: [String]) -> [String] {
     names.filter { name in
-      name == Self.inbox || (try? Tag(name))?.isNamed(in: audience) == true
+      whole.contains(name) || (try? Tag(name))?.isNamed(in: audience) == true
     }
   }
+}
+
+/// The inbox of one phone, whose topic has a name that no other has: who hears that it is subscribed to learns nothing
+/// of others.
+package struct NtfyInbox: Sendable {
+  /// The URL to which the phone subscribes.
+  package let address: String
+  /// The topic.
+  package let topic: String
+
+  /// A new one at a server's address, such as `https://ntfy.example.org`.
+  package init(at server: String) {
+    let letters = Array("abcdefghijkmnpqrstuvwxyz23456789")
+    let secret = String((0..<12).map { _ in letters[Int.random(in: letters.indices)] })
+    topic = Self.prefix + secret
+    address = server + "/" + topic
+  }
+
+  /// The topic of a device with ntfy's app for iOS; nil for any other.
+  static func topic(of device: DeviceRegistration) -> String? {
+    guard device.platform == "ntfy", let name = device.handle.split(separator: "/").last,
+      name.hasPrefix(prefix)
+    else { return nil }
+    return String(name)
+  }
+
+  private static let prefix = NtfyTopics.inbox + "-"
 }
