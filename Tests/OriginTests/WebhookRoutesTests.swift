@@ -63,8 +63,12 @@ import Waiting
         (#"{"title":"One","id":"a","key":"1"}"#, 200, "sent", 0),
         (#"{"title":"One, counted","id":"a","key":"1"}"#, 200, "repeated", 0),
         (#"{"title":"Two","id":"a","key":"2"}"#, 200, "sent", 1),
-        (#"{"id":"a","end":true}"#, 200, "withdrawn", 1),
+        (#"{"title":"One again","id":"a","key":"1"}"#, 200, "sent", 2),
+        (#"{"title":"One again, counted","id":"a","key":"1"}"#, 200, "repeated", 2),
+        (#"{"id":"a","end":true}"#, 200, "withdrawn", 2),
         (#"{"id":"a","end":true}"#, 202, "ignored", nil),
+        (#"{"title":"One more","id":"a","key":"1"}"#, 200, "sent", 3),
+        (#"{"title":"One more, counted","id":"a","key":"1"}"#, 200, "repeated", 3),
       ] as [(String, Int, String, Int?)] {
         let answer = try await post(server, path, body)
         #expect(answer.status == status, "\(body) \(answer.text)")
@@ -72,7 +76,7 @@ import Waiting
         #expect(answer.json["notification"] as? Int == id)
       }
       #expect(try await server.store.notifications.notification(0)?.replacedBy == 1)
-      #expect(try await server.store.notifications.notification(1) == nil)
+      #expect(try await server.store.notifications.notification(2) == nil)
       #expect(try await failed(server).isEmpty)
     }
   }

@@ -125,6 +125,26 @@ import Testing
     #expect(try await inboxes() == [[fifth], [other]])
   }
 
+  @Test func `the latest about a subject is known with its key, also when it has ended`()
+    async throws
+  {
+    let store = try scratch.open()
+    #expect(try await store.notifications.latest(about: "parcel", sender: shop) == nil)
+    for key in ["one", nil, "two"] as [String?] {
+      var next = new("text")
+      (next.sender, next.replaces) = (shop, "parcel")
+      next.idempotencyKey = key.map { IdempotencyKey($0, request: []) }
+      let id = try await store.notifications.create(next).notification.id
+      let latest = try #require(
+        try await store.notifications.latest(about: "parcel", sender: shop))
+      #expect(latest == (id, key, false))
+      _ = try await store.notifications.withdraw(id)
+      let ended = try #require(try await store.notifications.latest(about: "parcel", sender: shop))
+      #expect(ended == (id, key, true))
+    }
+    #expect(try await store.notifications.latest(about: "parcel", sender: alice) == nil)
+  }
+
   @Test func `one whose place another has taken is not changed any more`() async throws {
     let store = try scratch.open()
     var old = new("first")

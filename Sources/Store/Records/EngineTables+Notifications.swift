@@ -57,6 +57,24 @@ extension EngineTables {
     }
   }
 
+  func latest(
+    about subject: String, sender: UserID
+  ) async throws -> (id: Int, key: String?, hasExpired: Bool)? {
+    let now = now()
+    return try await database.read { query in
+      try query.first(
+        """
+        SELECT id, key, CASE WHEN expires <= $3 THEN 1 ELSE 0 END
+        FROM notification LEFT JOIN idempotency ON idempotency.notification = notification.id
+        WHERE notification.sender = $1 AND replaces = $2 AND replaced_by IS NULL
+        ORDER BY id DESC LIMIT 1
+        """, sender, subject, now
+      ) { row in
+        (id: try row.next(), key: try row.next(), hasExpired: try row.next(Int.self) == 1)
+      }
+    }
+  }
+
   func notification(
     for key: IdempotencyKey, sender: UserID?
   ) async throws -> StoredNotification? {

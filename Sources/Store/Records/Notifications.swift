@@ -203,6 +203,11 @@ package protocol Notifications: Sendable {
   func notification(_ id: Int) async throws -> StoredNotification?
   /// The sender's latest notification about a subject, its `replaces`; nil if there is none or it has expired.
   func notification(about subject: String, sender: UserID) async throws -> StoredNotification?
+  /// The sender's latest notification about a subject, its `replaces`, with its idempotency key, also if it has
+  /// expired; nil if there is none.
+  func latest(
+    about subject: String, sender: UserID
+  ) async throws -> (id: Int, key: String?, hasExpired: Bool)?
   /// The notification that was created with an idempotency key of this sender, or nil.
   ///
   /// Throws `conflict` if the key was used for another request.

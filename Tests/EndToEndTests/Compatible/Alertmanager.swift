@@ -6,8 +6,10 @@ import Waiting
 /// Debian's Prometheus Alertmanager, on a port of its own, which posts what it is told to webhooks.
 final class Alertmanager: Sendable {
   private let child: Child
-  /// Where its API is.
-  let address: String
+  /// Where it listens.
+  let place: String
+  /// The URL of its API.
+  var address: String { "http://" + place }
 
   /// Starts it with a data folder of its own in `scratch`; it repeats each second what still fires.
   init(posting addresses: [String], in scratch: Scratch) async throws {
@@ -32,7 +34,7 @@ final class Alertmanager: Sendable {
       child.errors.contains("Listening on")
     }
     let match = try #require(child.errors.firstMatch(of: /Listening on" address=([0-9.:]+)/))
-    address = "http://\(match.1)"
+    place = String(match.1)
   }
 
   /// Tells it that an alert fires, or that it has ended.

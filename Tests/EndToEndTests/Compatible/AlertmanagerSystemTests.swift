@@ -68,4 +68,39 @@ import Waiting
       for address in addresses { #expect(!server.log.contains(address.suffix(43))) }
     }
   }
+
+  @Test func `Prometheus tells that a server is down, is killed, tells again, and it is up`()
+    async throws
+  {
+    try await WebhookCommandTests.lend { server in
+      let alice = server.client("alice", password: WebhookCommandTests.password)
+      let added = try await WebhookCommandTests.run(
+        ["add", "alerts", "--template", "alertmanager", "--to", "username:alice"], server)
+      let address = try #require(added.output.first, "\(added.errors)")
+      let (scratch, closed) = (server.scratch, try ReservedPort())
+      let alertmanager = try await Alertmanager(posting: [address], in: scratch)
+      try Prometheus.watch(port: closed.number, in: scratch)
+      var prometheus = try Prometheus(telling: alertmanager, in: scratch)
+      func isTold(_ title: String) async throws {
+        try await eventually("\(title): \(prometheus.log.suffix(2000))") {
+          try await alice.inbox().notifications.map(\.message.title) == [title]
+        }
+      }
+      try await isTold(Prometheus.alert)
+      let message = try #require(try await alice.inbox().notifications.first).message
+      #expect(message.text == "nobody can read" && message.importance == .high)
+      await prometheus.kill()
+      // Without a word, Alertmanager thinks that it is over.
+      try await isTold("Resolved: " + Prometheus.alert)
+      prometheus = try Prometheus(telling: alertmanager, in: scratch)
+      try await isTold(Prometheus.alert)
+      // This server has metrics, too.
+      try Prometheus.watch(port: server.port, in: scratch)
+      try await isTold("Resolved: " + Prometheus.alert)
+      #expect(try await alertmanager.posts().failed == 0)
+      await prometheus.kill()
+      await alertmanager.kill()
+      withExtendedLifetime(closed) {}
+    }
+  }
 }

@@ -122,13 +122,31 @@ struct EventReceiver: Sendable {
         try await publishing.store.notifications.withdraw(found.id)
       else { return WebhookResult(.ignored) }
       return WebhookResult(.withdrawn, found.id)
-    case .publish(let new):
+    case .publish(var new):
       var context = context
+      new.idempotencyKey = try await key(of: new, context)
       // The key alone tells whether it is the same: what else is in the event may be counted up each time.
       context.body = Array((new.idempotencyKey ?? "").utf8)
       let published = try await publishing.publish(new, from: "webhooks", context)
       return WebhookResult(published.isNew ? .sent : .repeated, published.notification.id)
     }
+  }
+}
+
+extension EventReceiver {
+  /// The idempotency key of a notification that takes another's place.
+  ///
+  /// The template's key says what is the case. What was the case before can be so again, as an alert that fires again:
+  /// then it is no repetition.
+  private func key(
+    of new: NewNotification, _ context: RequestContext
+  ) async throws -> String? {
+    guard let key = new.idempotencyKey, let subject = new.message.replaces,
+      let latest = try await publishing.store.notifications.latest(
+        about: subject, sender: context.caller.id)
+    else { return new.idempotencyKey }
+    if let known = latest.key, !latest.hasExpired, known.hasPrefix(key) { return known }
+    return "\(key) \(latest.id)"
   }
 }
 
