@@ -3,7 +3,7 @@
 source "$(dirname "$0")/run.bash"
 
 compile_c Sources/CLibraries/{crypt,openssl,openssl-keys}.c
-compile_module Primitives
+compile_module Primitives JSON RichPushAPI
 link_module Push "$(find Sources/Push -name '*.swift' | sort)" -lcurl -lcrypt -lcrypto
 
 seed tags all '(news && !sport) || username:alice || ~(a@b.c) && ((x))'

@@ -6,79 +6,16 @@ import Waiting
 
 /// What ntfy's Android app asks the real server for.
 @Suite(.timeLimit(.minutes(5))) struct NtfyReaderSystemTests {
-  private static let password = "a-good-secret"
-
-  /// A phone of alice's, as `richpush ntfy subscribe` adds one.
-  private struct Phone {
-    private static let python =
-      Package.root.appending(path: ".build/clients/current/bin/python").path
-
-    let place: String
-    let token: String
-    let link: String
-
-    init(
-      _ topics: [String], at place: String, of server: RunningServer, database: [String] = [],
-      flags: [String] = []
-    ) async throws {
-      let added = try await Child.run(
-        "richpush",
-        ["ntfy", "subscribe", "--user", "alice", "--server", "http://\(place)", "--json"]
-          + ["--data", server.scratch.folder.path + "/var"] + database
-          + topics.flatMap { ["--topic", $0] } + flags)
-      try #require(added.exitCode == 0, "\(added)")
-      let reader = try JSONDecoder().decode(
-        JSONValue.self, from: Data(added.output.joined().utf8))
-      (self.place, token) = (place, try #require(reader.password.text))
-      guard case .array(let links) = reader.links else { throw Unmet("no links") }
-      link = try #require(links.first?.text)
-    }
-
-    private func arguments(_ words: [String], at other: String?) -> [String] {
-      let script = Package.root.appending(
-        path: "Tests/EndToEndTests/Compatible/Clients/ntfy_reader.py")
-      return [script.path, other ?? place, "alice", token] + words
-    }
-
-    /// What a request gets.
-    func ask(_ words: String..., at other: String? = nil) async throws -> [JSONValue] {
-      let run = try await Child.run(Self.python, arguments(words, at: other))
-      try #require(run.exitCode == 0, "\(words): \(run.errors) \(run.output)")
-      return try run.output.map { try JSONDecoder().decode(JSONValue.self, from: Data($0.utf8)) }
-    }
-
-    /// A connection that stays.
-    func open(_ words: String...) throws -> Child {
-      try Child(Self.python, arguments(words, at: nil))
-    }
-  }
-
-  private static func prepare(_ scratch: Scratch) async throws {
-    for (user, role) in [("shop", "publisher"), ("alice", "device")] {
-      let added = try await Child.run(
-        "richpush",
-        [
-          "user", "add", user, "--role", role, "--data", scratch.folder.appending(path: "var").path,
-        ],
-        input: password + "\n")
-      try #require(added.exitCode == 0, "\(added.errors)")
-    }
-  }
-
-  private static func message(_ line: String?) throws -> JSONValue {
-    try JSONDecoder().decode(JSONValue.self, from: Data(try #require(line).utf8))
-  }
-
   @Test func `the app subscribes, shows a picture, and goes on where it was after a restart`()
     async throws
   {
     let port = try ReservedPort()
     let place = "127.0.0.1:\(port.number)"
     try await RunningServer.lend(
-      flags: ["--compat", "ntfy", "--ntfy-listen", place], prepare: Self.prepare
+      flags: ["--compat", "ntfy", "--ntfy-listen", place], prepare: NtfyPhone.prepare
     ) { server in
-      let shop = server.client("shop", password: Self.password)
-      let phone = try await Phone(["news", "inbox"], at: place, of: server)
+      let shop = server.client("shop", password: NtfyPhone.password)
+      let phone = try await NtfyPhone(["news", "inbox"], at: place, of: server)
       #expect(phone.link == "ntfy://\(place)/news?secure=false")
       #expect(try await phone.ask("auth", "news")[0].status == .number(200))
       let other = try await phone.ask("auth", "sport")[0]
@@ -103,17 +40,17 @@ import Waiting
       // The foreground service: one connection for all topics.
       let service = try phone.open("stream", "news,inbox", "none", "100")
       var lines = service.lines.makeAsyncIterator()
-      let opening = try Self.message(await lines.next())
+      let opening = try NtfyPhone.message(await lines.next())
       #expect(opening.event.text == "open")
       _ = try await shop.create(NewNotification("one", to: .users(["alice"])))
-      let one = try Self.message(await lines.next())
+      let one = try NtfyPhone.message(await lines.next())
       #expect(one.message.text == "one" && one.topic.text == "inbox")
       service.send(SIGKILL)
       _ = await service.exitCode()
       // What happens while the phone is away.
       let two = try await shop.create(NewNotification("two", to: .anyTag(["news"])))
       try await server.restart(by: SIGTERM)
-      let again = server.client("shop", password: Self.password)
+      let again = server.client("shop", password: NtfyPhone.password)
       _ = try await again.create(NewNotification("three", to: .anyTag(["news"])))
       var amendment = Amendment()
       amendment.text = .value("two, amended")
@@ -147,10 +84,10 @@ import Waiting
         "--compat", "ntfy", "--ntfy-listen", place, "--ntfy-upstream", upstream.url,
         "--access-log", "-",
       ],
-      environment: ["RICHPUSH_PUSH_CA": upstream.certificates], prepare: Self.prepare
+      environment: ["RICHPUSH_PUSH_CA": upstream.certificates], prepare: NtfyPhone.prepare
     ) { server in
-      let shop = server.client("shop", password: Self.password)
-      let phone = try await Phone(["news"], at: place, of: server, flags: ["--ios"])
+      let shop = server.client("shop", password: NtfyPhone.password)
+      let phone = try await NtfyPhone(["news"], at: place, of: server, flags: ["--ios"])
       let topic = try #require(
         phone.link.wholeMatch(of: /ntfy:\/\/[^\/]+\/(inbox-[a-z2-9]{12})\?secure=false/)
       ).output.1
@@ -189,15 +126,15 @@ import Waiting
     }
     try await RunningServer.lend(flags: flags(places[0])) { first in
       try await RunningServer.lend(flags: flags(places[1])) { second in
-        let phone = try await Phone(
+        let phone = try await NtfyPhone(
           ["news"], at: places[0], of: first, database: ["--database", database.url])
         let shop = second.client("shop")
         let service = try phone.open("stream", "news", "none", "1")
         var lines = service.lines.makeAsyncIterator()
-        let opening = try Self.message(await lines.next())
+        let opening = try NtfyPhone.message(await lines.next())
         #expect(opening.event.text == "open")
         _ = try await shop.create(NewNotification("one", to: .anyTag(["news"])))
-        let one = try Self.message(await lines.next())
+        let one = try NtfyPhone.message(await lines.next())
         #expect(one.message.text == "one", "published at the other node")
         _ = await service.exitCode()
         for text in ["two", "three"] {

@@ -44,7 +44,8 @@ def socket(topics, since, count):
     with connect(f"ws://{credentials}@{place}/{topics}/ws?since={since}", compression=None) as socket:
         left = int(count)
         while left > 0:
-            message = json.loads(socket.recv(timeout=77))
+            # What keeps it alive are pings.
+            message = json.loads(socket.recv(timeout=900))
             report(message)
             left -= message["event"] == "message"
             if message["event"] == "open":
