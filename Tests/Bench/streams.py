@@ -59,7 +59,7 @@ def measure(path, fields, beginning):
         shutil.rmtree(folder)
 
 
-limit = COUNT + 1000
+limit = COUNT + 300
 resource.setrlimit(resource.RLIMIT_NOFILE, (limit, max(limit, resource.getrlimit(resource.RLIMIT_NOFILE)[1])))
 sizes = {name: measure(*form) for name, form in FORMS.items()}
 own = sizes["server-sent events"]
