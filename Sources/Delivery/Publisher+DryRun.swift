@@ -92,10 +92,10 @@ extension Announcement {
     services.map { PlatformMembers($0, message, lanes.format(of: $1).members(in: form)) }
   }
 
-  /// The platforms that services with lanes are made for, each with the first that is: of this server's, or of all.
+  /// The platforms that services with lanes and payloads are made for, each with the first that is: of this server's, or of all.
   private var services: [(platform: String, service: any PushService.Type)] {
     func made(_ services: [any PushService.Type]) -> [(String, any PushService.Type)] {
-      services.filter { $0.traits.lanes != .none }
+      services.filter { $0.traits.lanes != .none && $0.traits.hasPayload }
         .compactMap { service in service.traits.platforms.first.map { ($0.name, service) } }
     }
     let own = made(lanes.all)

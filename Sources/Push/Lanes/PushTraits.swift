@@ -23,6 +23,8 @@ package struct PushTraits: Sendable, Equatable {
   package var limitsSilentPushes: Bool
   /// How many collapse IDs it holds for a device; nil if their number does not matter.
   package var collapseLimit: CollapseLimit?
+  /// Whether pushes have a payload; without one they only wake a device, which then asks what there is.
+  package var hasPayload = true
   /// Whether devices are registered with the service itself, which finds them by their tags.
   package var resolvesTags = false
 }

@@ -8,7 +8,7 @@ package struct NtfyProvider: ConfiguredPushService {
   package static let name = "ntfy"
   package static let traits = PushTraits(
     platforms: [.ntfy], largestPayload: PushPayload.limit, profile: "ios",
-    limitsSilentPushes: false)
+    limitsSilentPushes: false, hasPayload: false)
   package static let format = PayloadFormat.apple
 
   package let settings: String
