@@ -27,7 +27,13 @@ package enum ExposedFiles {
 extension OriginConfiguration {
   /// What is permitted and probably not meant, each in a sentence.
   package var warnings: [String] {
-    exposedSecrets + [push.webPush?.contactProblem].compactMap(\.self)
+    exposedSecrets + [push.webPush?.contactProblem, unreachedReaders].compactMap(\.self)
+  }
+
+  /// A sentence if readers of ntfy's API would get nothing.
+  private var unreachedReaders: String? {
+    compatibility.apis.contains(.ntfy) && !push.lanes.isEmbedded
+      ? "ntfy's apps get nothing from this server: add embedded to --push" : nil
   }
 
   /// A sentence for each file with a secret that every user of the machine can read or change: the TLS key, and

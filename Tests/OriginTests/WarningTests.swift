@@ -77,6 +77,19 @@ import Testing
     #expect(throws: OperatorError.self) { try configuration.usePublicURL(text) }
   }
 
+  @Test func `says that ntfy's apps get nothing without the embedded gateway`() throws {
+    var configuration = try OriginConfiguration()
+    configuration.compatibility = try CompatibilitySettings(["ntfy"], ntfy: .host("ntfy.example"))
+    #expect(configuration.warnings.isEmpty)
+    try configuration.usePush(
+      "webhook",
+      environment: [
+        "RICHPUSH_WEBHOOK_URL": "https://hook.example/",
+        "RICHPUSH_WEBHOOK_SECRET": "a secret of 24 characters",
+      ])
+    #expect(configuration.warnings.contains { $0.contains("add embedded to --push") })
+  }
+
   @Test func `removes the last slash of the public URL`() async throws {
     var configuration = try OriginConfiguration()
     try configuration.usePublicURL("https://push.example/rich/")
