@@ -173,9 +173,10 @@ struct RouteServices: Sendable {
         ("events", { [events = delivery.events] in events.count }),
       ], lanes: delivery.lanes, logins: logins, readiness: readiness, certificate: certificate,
       store: store)
+    let exports = Exports(store: store, log: log)
     let sent = SentRoutes(
       store: store, announcement: delivery.publisher.announcement,
-      isDemo: configuration.isDemo)
+      isDemo: configuration.isDemo, exports: exports)
     let sessions = SessionRoutes(store: store, authenticator: authenticator)
     let registrations = RegistrationRoutes(
       store: store, announcement: delivery.publisher.announcement,
@@ -207,7 +208,8 @@ struct RouteServices: Sendable {
       details: NotificationDetails(
         store: store, host: media.host, links: media.links,
         announcement: delivery.publisher.announcement),
-      receipts: ReceiptRoutes(store: store), interactions: InteractionRoutes(store: store),
+      receipts: ReceiptRoutes(store: store, exports: exports),
+      interactions: InteractionRoutes(store: store),
       assets: AssetRoutes(
         store: store, assets: intake.assets, renderer: media.renderer,
         sender: configuration.publishAs),

@@ -40,6 +40,8 @@ package enum UserQuota {
   package static let streamsPerDevice = 8
   /// Event streams for each device that the user may register.
   package static let streamsPerRegistration = 2
+  /// Tables that are being exported.
+  package static let exports = 4
   /// Files that are being uploaded and checked.
   package static let uploads = 8
   /// Request bodies that are being received into memory.

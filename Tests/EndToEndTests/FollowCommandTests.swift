@@ -100,6 +100,28 @@ import Waiting
         "sent", "receipts", "\(id)", "--state", "lost", "--user", "shop", on: server)
       let states = "queued, sent, displayed, fetched, opened, read"
       #expect(wrong.exitCode == 65 && wrong.errors.contains(states))
+      for (target, words) in [("?sent", []), ("/\(id)/receipts", ["\(id)"])] {
+        let printed = try await Child.run(
+          "richpush",
+          ["sent", "export", "--user", "shop", "--server", server.endpoint.absoluteString] + words)
+        // As another program reads what the server sends.
+        let read = try await Child.run(
+          "/bin/sh",
+          [
+            "-c",
+            #"curl -sf -u shop:shop -H 'Accept: text/csv' "$0" | python3 -c 'import csv, json, sys; sys.stdin.reconfigure(newline=""); print(json.dumps(list(csv.DictReader(sys.stdin))))'"#,
+            server.endpoint.absoluteString + "/api/notifications" + target,
+          ])
+        let rows = try JSONDecoder().decode(
+          [[String: String]].self, from: Data(read.output.joined().utf8))
+        #expect(printed.output.count == 1 + rows.count, "\(printed)")
+        if words.isEmpty {
+          #expect(rows.map { $0["message"] } == ["Hi[2J"] && rows[0]["fetched"] == "1")
+        } else {
+          #expect(rows.map { $0["user"] } == ["alice", "bob", "carl"])
+          #expect(rows.map { $0["fetched"] != "" } == [false, true, false])
+        }
+      }
       let foreign = try await Self.run("sent", "receipts", "\(id)", "--user", "carl", on: server)
       #expect(foreign.exitCode == 66)
       let first = try await shop.receipts(of: id, limit: 2)

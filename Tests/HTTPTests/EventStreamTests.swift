@@ -52,6 +52,17 @@ import Waiting
     }
   }
 
+  @Test func `a stream that fails is broken off after what was sent`() async throws {
+    try await Self.streaming { client, sink, served in
+      _ = Self.head(client)
+      sink.send(Array("half".utf8))
+      sink.fail()
+      #expect(Self.text(client.chunk()) == "half")
+      #expect(client.isClosed(), "without the chunk that ends it")
+      try await served.connectionsClosed()
+    }
+  }
+
   @Test func `ends, and its connection with it, when its client disconnects`() async throws {
     try await Self.streaming { client, sink, served in
       #expect(Self.head(client).status == 200)

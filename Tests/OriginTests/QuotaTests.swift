@@ -16,7 +16,7 @@ import Waiting
   /// What a user takes too much of.
   enum Resource: CaseIterable {
     case devices, services, notifications, texts, uploads, bodies, deviceStreams, userStreams
-    case dryRuns, renditions
+    case exports, dryRuns, renditions
 
     /// How often a user can take it; a request for more is refused.
     var quota: Int {
@@ -28,6 +28,7 @@ import Waiting
       case .bodies: UserQuota.bodies
       case .deviceStreams: UserQuota.streamsPerDevice
       case .userStreams: UserQuota.streamsPerRegistration * UserQuota.devices
+      case .exports: UserQuota.exports
       case .dryRuns: 1 + UserQuota.waitingDryRuns
       // One runs; the plugin's other process is for other users.
       case .renditions: 1 + UserQuota.waitingRenditions
@@ -155,6 +156,11 @@ private final class Attack: Sendable {
       let token = resource == .deviceStreams ? token : nil
       let answer = try await server.execute(
         "GET", "/api/push/stream", as: token == nil ? "publisher" : nil, token: token)
+      if let stream = answer.stream { state.withLock { $0.streams.append(stream) } }
+      return answer
+    case .exports:
+      let answer = try await server.execute(
+        "GET", "/api/notifications?sent", as: "publisher", fields: ["Accept": "text/csv"])
       if let stream = answer.stream { state.withLock { $0.streams.append(stream) } }
       return answer
     case .dryRuns:

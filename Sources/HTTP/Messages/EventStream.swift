@@ -48,6 +48,8 @@ package final class EventSink: Sendable {
     /// Whether the event loop was woken and has not called ``next()`` since.
     var isWakePending = false
     var isClosed = false
+    /// Whether something is missing at its end.
+    var hasFailed = false
     var isFinished = false
     /// When it was first noticed that nothing was sent any more; nil if something was since.
     var quietSince: Int?
@@ -112,8 +114,18 @@ package final class EventSink: Sendable {
     }
   }
 
+  /// Ends the stream, after what was sent so far, so that its client knows that something is missing.
+  package func fail() {
+    state.withLock { $0.hasFailed = true }
+    close(with: [])
+  }
+
+  /// Whether the connection has to be closed at the end of the stream.
+  var hasFailed: Bool { state.withLock { $0.hasFailed } }
+
   /// Ends the stream and asks its client to reconnect soon, because the server shuts down.
   func closeForShutdown() {
+    guard form.isEndless else { return }
     send(form.farewell)
     close()
   }

@@ -8,14 +8,16 @@ package struct StreamForm: Sendable {
   package let farewell: [UInt8]
   /// What ends the stream.
   package let end: [UInt8]
+  /// Whether it ends only when somebody wants it to; otherwise it is sent to its end when the server shuts down.
+  package let isEndless: Bool
 
-  /// A form; `farewell` and `end` may be empty.
+  /// A form; `farewell`, `end` and what `heartbeat` returns may be empty.
   package init(
-    mediaType: String, farewell: [UInt8] = [], end: [UInt8] = [],
+    mediaType: String, farewell: [UInt8] = [], end: [UInt8] = [], isEndless: Bool = true,
     heartbeat: @escaping @Sendable () -> [UInt8]
   ) {
     (self.mediaType, self.heartbeat) = (mediaType, heartbeat)
-    (self.farewell, self.end) = (farewell, end)
+    (self.farewell, self.end, self.isEndless) = (farewell, end, isEndless)
   }
 
   /// Server-sent events (WHATWG HTML, section 9.2).

@@ -103,6 +103,10 @@ extension Connection {
     case .failed: close()
     case .done:
       guard let piece = sink.next() else {
+        if sink.hasFailed {
+          close()
+          return true
+        }
         queue(sink.isChunked ? ChunkedCoding.lastChunk : [])
         sink.finish()
         phase = .sending

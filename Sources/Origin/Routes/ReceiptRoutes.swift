@@ -6,16 +6,31 @@ import Store
 /// The receipts and the deliveries of a notification, by page, for its sender and admins.
 struct ReceiptRoutes: Sendable {
   let store: Store
+  let exports: Exports
 
-  /// `GET /api/notifications/<id>/receipts`: in the order in which the users were added.
+  /// `GET /api/notifications/<id>/receipts`: in the order in which the users were added; by page, or as a table.
   func receipts(_ context: RequestContext) async throws -> Response {
     let query = try context.query("state", "user", "after", "limit")
     let limit = try query.number("limit", 1...500) ?? 100
     let after = try query.number("after", RequestContext.ids) ?? 0
     let state = try query["state"].map(ReceiptState.init(query:))
     let id = try await notification(context)
-    var found: [Receipt]
-    if let name = query["user"] {
+    let read = { @Sendable (after: Int, limit: Int) in
+      try await page(of: id, in: state, for: query["user"], after: after, limit: limit)
+    }
+    let table = try exports.response(context, named: "receipts-\(id)") { last in
+      let page = try await read(last ?? after, 500)
+      return (page.receipts, page.next)
+    }
+    if let table { return table }
+    return .json(200, try await read(after, limit))
+  }
+
+  private func page(
+    of id: Int, in state: ReceiptState?, for name: String?, after: Int, limit: Int
+  ) async throws -> ReceiptPage {
+    let found: [Receipt]
+    if let name {
       let user = try await store.accounts.userID(of: name, allowingPasswordless: true)
       found = try await store.notifications.receipts(of: id, users: user.map { [$0] } ?? [])
         .filter { (state == nil || $0.state == state) && $0.userID.rawValue > after }
@@ -24,11 +39,9 @@ struct ReceiptRoutes: Sendable {
         of: id, in: state, after: after, limit: limit + 1)
     }
     let page = Array(found.prefix(limit))
-    return .json(
-      200,
-      ReceiptPage(
-        receipts: try await store.messages(of: page, of: id),
-        next: found.count > limit ? page.last?.userID.rawValue : nil))
+    return ReceiptPage(
+      receipts: try await store.messages(of: page, of: id),
+      next: found.count > limit ? page.last?.userID.rawValue : nil)
   }
 
   /// `GET /api/notifications/<id>/deliveries`: in the order in which they were queued.

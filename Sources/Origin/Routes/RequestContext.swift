@@ -39,11 +39,14 @@ struct RequestContext: Sendable {
     return id
   }
 
-  /// Whether `Accept` names JSON explicitly (RFC 9110, section 12.5.1); `*/*` does not.
-  var acceptsJSON: Bool {
+  /// Whether `Accept` names JSON explicitly; `*/*` does not.
+  var acceptsJSON: Bool { accepts("application/json") }
+
+  /// Whether `Accept` names a media type explicitly (RFC 9110, section 12.5.1).
+  func accepts(_ mediaType: String) -> Bool {
     (request.fields["Accept"] ?? "").split(separator: ",").contains { range in
       let type = range.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }
-      return type.lowercased() == "application/json"
+      return type.lowercased() == mediaType
     }
   }
 

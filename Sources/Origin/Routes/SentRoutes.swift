@@ -11,8 +11,10 @@ struct SentRoutes: Sendable {
   let announcement: Announcement
   /// Whether users without a password may be addressed.
   let isDemo: Bool
+  let exports: Exports
 
-  /// `GET /api/notifications?sent`: the caller's notifications or, for an admin with `sender=*`, all.
+  /// `GET /api/notifications?sent`: the caller's notifications or, for an admin with `sender=*`, all; by page, or as a
+  /// table.
   func list(_ context: RequestContext) async throws -> Response {
     let query = try context.query("sent", "before", "limit", "sender", "search")
     let limit = try query.number("limit", 1...500) ?? 50
@@ -23,6 +25,21 @@ struct SentRoutes: Sendable {
       try Access.admin.check(caller)
     }
     let (isOfAll, search) = (query["sender"] != nil, try SearchWords(query["search"] ?? ""))
+    let read = { @Sendable (before: Int?, limit: Int) in
+      try await page(
+        of: caller, isOfAll: isOfAll, matching: search, before: before, limit: limit)
+    }
+    let table = try exports.response(context, named: "sent") { last in
+      let page = try await read(last ?? before, 50)
+      return (page.notifications, page.next)
+    }
+    if let table { return table }
+    return .json(200, try await read(before, limit))
+  }
+
+  private func page(
+    of caller: Caller, isOfAll: Bool, matching search: SearchWords, before: Int?, limit: Int
+  ) async throws -> SentPage {
     let isAll = search.isEmpty && caller.scope?.to == nil
     let page = PageSearch(before: before, limit: limit, isAll: isAll)
     let (found, next) = try await page.page { before, count in
@@ -33,10 +50,8 @@ struct SentRoutes: Sendable {
       caller.mayAddress($0.notification.to) && (search.isEmpty || search.match($0.texts))
     }
     let now = Date()
-    return .json(
-      200,
-      SentPage(
-        notifications: found.map { SentPage.Entry($0, at: now) }, next: next))
+    return SentPage(
+      notifications: found.map { SentPage.Entry($0, at: now) }, next: next)
   }
 
   /// `GET /api/audience`: how many users and devices an audience has now.

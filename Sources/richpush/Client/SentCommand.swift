@@ -14,21 +14,23 @@ enum SentCommand: Command {
       richpush sent receipts 7 --recipient alice    only alice
       richpush sent deliveries 7 --state failed     pushes that failed, and why
       richpush sent interactions 7                  buttons that were pressed, and replies
+      richpush sent export > sent.csv               all that you have sent, as a table
+      richpush sent export 7 > receipts.csv         all receipts of number 7
 
     Receipts have the states queued, sent, displayed, fetched, opened and read; deliveries, the pushes through push
     services, the states queued, sent, failed, expired and cancelled. --json prints one JSON object
-    per line.
+    per line. An export has everything, as comma-separated values or, with --json, as lines of JSON.
     """
   static let options: [Option] =
     [
-      .flag("all", "list: of all senders, for admins"),
-      .value("state", "STATE", "receipts, deliveries: only those in this state"),
+      .flag("all", "list, export: of all senders, for admins"),
+      .value("state", "STATE", "receipts, deliveries, export: only those in this state"),
       .value("recipient", "NAME", "receipts: only the one of this user"),
       .value("lane", "NAME", "deliveries: only those of this push service"),
       .value("limit", "NUMBER", "how many to list", default: "50"),
       .flag("json", "print one JSON object per line, for programs"),
     ] + Account.options(user: "publisher")
-  static let operands = ["list|receipts|deliveries|interactions", "[ID]"]
+  static let operands = ["list|receipts|deliveries|interactions|export", "[ID]"]
 
   static func run(_ arguments: Arguments) async throws {
     let report = Report(isJSON: arguments.flag("json"))
@@ -69,10 +71,47 @@ enum SentCommand: Command {
         return (page.interactions, page.next)
       }
       report.list(["TIME", "USER", "DEVICE", "EVENT", "ACTION", "TEXT"], interactions)
+    case ("export", let text):
+      try await export(text.map { try arguments.notificationID($0) }, arguments)
     default:
       throw CommandLineError.usage(
-        "usage: sent list, receipts ID, deliveries ID or interactions ID")
+        "usage: sent list, receipts ID, deliveries ID, interactions ID or export [ID]")
     }
+  }
+
+  /// Prints everything that was sent, or all receipts of a notification.
+  private static func export(_ id: Int?, _ arguments: Arguments) async throws {
+    let client = try Account(arguments).client
+    let isJSON = arguments.flag("json")
+    guard let id else {
+      return try await export(isJSON: isJSON) { next in
+        let page = try await client.sent(limit: 500, before: next, ofAll: arguments.flag("all"))
+        return (page.notifications, page.next)
+      }
+    }
+    try await export(isJSON: isJSON) { next in
+      let page = try await client.receipts(
+        of: id, state: arguments.string("state"), user: arguments.string("recipient"),
+        after: next, limit: 500)
+      return (page.receipts, page.next)
+    }
+  }
+
+  private static func export<Row: ExportRow>(
+    isJSON: Bool, _ page: (_ next: Int?) async throws -> ([Row], Int?)
+  ) async throws {
+    let format = isJSON ? ExportFormat.json : .csv
+    Terminal.write(table: format.head(of: Row.self))
+    var (next, count) = (Int?.none, 0)
+    repeat {
+      let rows: [Row]
+      (rows, next) = try await page(next)
+      for row in rows where isJSON { Terminal.print(TerminalText(json: row)) }
+      if !isJSON { Terminal.write(table: rows.flatMap { format.line($0) }) }
+      count += rows.count
+      if next != nil { Terminal.showProgress("\(count) exported") }
+    } while next != nil
+    if count > 500 { Terminal.printError("\(count) exported") }
   }
 }
 

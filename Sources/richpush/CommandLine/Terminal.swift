@@ -11,6 +11,11 @@ enum Terminal {
     write("\(line.text)\n", to: output)
   }
 
+  /// Writes a table as it is, which has nothing that a terminal would obey.
+  static func write(table: [UInt8]) {
+    write(String(decoding: table, as: UTF8.self), to: output)
+  }
+
   /// Shows a text on standard error that replaces the previous one (ECMA-48: EL), on a terminal only.
   static func showProgress(_ progress: TerminalText) {
     guard isatty(STDERR_FILENO) == 1 else { return }
