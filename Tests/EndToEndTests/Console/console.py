@@ -1647,7 +1647,7 @@ async () => {
 """
 # Names, and words that both languages have.
 SHARED = {
-    "Android", "Browser", "Code", "Film", "Form", "Link", "Links", "Name", "Plugins", "Version", "Videos", "Webhooks", "Windows", "Windows Phone", "iOS", "https://",
+    "Android", "Browser", "Code", "Film", "Form", "Link", "Links", "Name", "Plugins", "Version", "Videos", "Webhooks", "Windows", "Windows Phone", "iOS", "iOS (ntfy)", "https://",
     "(label) => label", "(_, reason) => reason"}
 
 
