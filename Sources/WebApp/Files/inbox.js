@@ -57,9 +57,6 @@ export class Inbox {
     this.#items.forEach((item) => this.#drop(item));
   }
 
-  /** Whether the last answer did not come. */
-  get isAway() { return this.#failures > 0; }
-
   get #isWhole() { return !Object.values(this.#filter).some((value) => value || value === 0); }
 
   /** Shows what a filter lets through: {subject, unread, search} or {id}. */
@@ -97,6 +94,7 @@ export class Inbox {
     try {
       const page = this.#filter.id === undefined ? await this.#context.client.inbox({ ...this.#filter, limit: pageSize }) : await this.#single();
       if (turn !== this.#turn) return;
+      if (this.#failures) this.#context.isBack();
       this.#failures = 0;
       this.away.hidden = true;
       const isFirst = !this.#items.size;

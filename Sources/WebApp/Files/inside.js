@@ -27,7 +27,8 @@ export class Inside {
     listen(window, "install-changed", () => this.#banners());
     listen(window, "online", () => this.refresh());
     listen(document, "visibilitychange", () => this.#see());
-    Object.assign(context, { showUnread, isKept: (id) => this.#inbox?.isKept(id) ?? false });
+    // The stream, which waits ever longer for the server, need not wait any more.
+    Object.assign(context, { showUnread, isKept: (id) => this.#inbox?.isKept(id) ?? false, isBack: () => this.#listen() });
   }
 
   /** Shows everything; pushes are seen to afterwards, because their service may be slow, or out of reach. */
@@ -139,18 +140,12 @@ export class Inside {
     if (document.visibilityState !== "visible" || this.#life.signal.aborted) return;
     this.#stream = new AbortController();
     let timer;
-    let isFirst = true;
     const refresh = () => {
       clearTimeout(timer);
       timer = setTimeout(() => this.refresh(), 120);
     };
-    this.#context.client.stream({
-      signal: this.#stream.signal, onPush: refresh, onLost: refresh,
-      onOpen: () => {
-        if (!isFirst || this.#inbox?.isAway) refresh();
-        isFirst = false;
-      },
-    }).catch((problem) => { if (problem.status === 401) this.#context.signedOut("ended"); });
+    // What came since the inbox was fetched last sends nothing when the stream opens.
+    this.#context.client.stream({ signal: this.#stream.signal, onPush: refresh, onLost: refresh, onOpen: refresh }).catch((problem) => { if (problem.status === 401) this.#context.signedOut("ended"); });
   }
 
   #see() {

@@ -48,6 +48,20 @@ def check_offline_the_last_fifty_are_there_with_their_pictures(bench):
         expect(phone.item("After the crash" if away is server_is_killed else "Meanwhile")).to_be_visible()
 
 
+def check_what_comes_before_the_stream_is_open_is_shown(bench):
+    server, phone = bench.server, bench.phone(service_workers="block")
+    server.send(phone.user, message="Early")
+    held = []
+    phone.page.route("**/api/push/stream", lambda route: held.append(route))
+    with phone.page.expect_request("**/api/push/stream"):
+        phone.page.reload()
+    expect(phone.item("Early")).to_be_visible()
+    server.send(phone.user, message="Between")
+    for route in held:
+        route.continue_()
+    expect(phone.item("Between")).to_be_visible()
+
+
 @contextlib.contextmanager
 def server_is_killed(server, phone=None):
     server.kill()
