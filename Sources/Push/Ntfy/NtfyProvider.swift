@@ -2,7 +2,7 @@ package import FoundationEssentials
 
 /// Wakes ntfy's app for iOS, for which Apple accepts pushes of ntfy's own server only.
 ///
-/// That server is told a hash of where the app subscribes and the number of a notification, which the app then fetches
+/// That server gets a hash of where the app subscribes and the number of a notification, which the app then fetches
 /// here. A device's handle is the URL to which its app subscribes, `https://ntfy.example.org/inbox-…`.
 package struct NtfyProvider: ConfiguredPushService {
   package static let name = "ntfy"

@@ -145,7 +145,8 @@ export class Inside {
       timer = setTimeout(() => this.refresh(), 120);
     };
     // What came since the inbox was fetched last sends nothing when the stream opens.
-    this.#context.client.stream({ signal: this.#stream.signal, onPush: refresh, onLost: refresh, onOpen: refresh }).catch((problem) => { if (problem.status === 401) this.#context.signedOut("ended"); });
+    this.#context.client.stream({ signal: this.#stream.signal, onPush: refresh, onLost: refresh, onOpen: refresh })
+      .catch((problem) => { if (problem.status === 401) this.#context.signedOut("ended"); });
   }
 
   #see() {

@@ -25,7 +25,7 @@ enum SentCommand: Command {
     [
       .flag("all", "list, export: of all senders, for admins"),
       .value("state", "STATE", "receipts, deliveries, export: only those in this state"),
-      .value("recipient", "NAME", "receipts: only the one of this user"),
+      .value("recipient", "NAME", "receipts, export: only the one of this user"),
       .value("lane", "NAME", "deliveries: only those of this push service"),
       .value("limit", "NUMBER", "how many to list", default: "50"),
       .flag("json", "print one JSON object per line, for programs"),

@@ -49,8 +49,21 @@ struct NtfyPhone {
     try Child(Self.python, arguments(words, at: nil))
   }
 
-  /// Adds the publisher `shop` and the recipient `alice`.
-  static func prepare(_ scratch: Scratch) async throws {
+  /// Lends a server with ntfy's API at a place of its own, with the publisher `shop` and the recipient `alice`.
+  static func lend(
+    flags: [String] = [], environment: [String: String] = [:],
+    to body: (RunningServer, _ place: String) async throws -> Void
+  ) async throws {
+    let port = try ReservedPort()
+    let place = "127.0.0.1:\(port.number)"
+    try await RunningServer.lend(
+      flags: ["--compat", "ntfy", "--ntfy-listen", place] + flags, environment: environment,
+      prepare: prepare
+    ) { try await body($0, place) }
+    withExtendedLifetime(port) {}
+  }
+
+  private static func prepare(_ scratch: Scratch) async throws {
     for (user, role) in [("shop", "publisher"), ("alice", "device")] {
       let added = try await Child.run(
         "richpush",

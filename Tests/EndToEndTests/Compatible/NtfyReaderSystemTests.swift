@@ -9,11 +9,7 @@ import Waiting
   @Test func `the app subscribes, shows a picture, and goes on where it was after a restart`()
     async throws
   {
-    let port = try ReservedPort()
-    let place = "127.0.0.1:\(port.number)"
-    try await RunningServer.lend(
-      flags: ["--compat", "ntfy", "--ntfy-listen", place], prepare: NtfyPhone.prepare
-    ) { server in
+    try await NtfyPhone.lend { server, place in
       let shop = server.client("shop", password: NtfyPhone.password)
       let phone = try await NtfyPhone(["news", "inbox"], at: place, of: server)
       #expect(phone.link == "ntfy://\(place)/news?secure=false")
@@ -70,22 +66,17 @@ import Waiting
       #expect(cached.count == 4)
       #expect(!server.log.contains(phone.token))
     }
-    withExtendedLifetime(port) {}
   }
 
   @Test func `an iPhone is woken through another server, and fetches from this one`() async throws {
-    let (port, upstream) = (try ReservedPort(), try StandIn("ntfy"))
-    let place = "127.0.0.1:\(port.number)"
+    let upstream = try StandIn("ntfy")
     func asked() throws -> [[String: String]] {
       try upstream.tell(["do": "requests"])["requests"] as? [[String: String]] ?? []
     }
-    try await RunningServer.lend(
-      flags: [
-        "--compat", "ntfy", "--ntfy-listen", place, "--ntfy-upstream", upstream.url,
-        "--access-log", "-",
-      ],
-      environment: ["RICHPUSH_PUSH_CA": upstream.certificates], prepare: NtfyPhone.prepare
-    ) { server in
+    try await NtfyPhone.lend(
+      flags: ["--ntfy-upstream", upstream.url, "--access-log", "-"],
+      environment: ["RICHPUSH_PUSH_CA": upstream.certificates]
+    ) { server, place in
       let shop = server.client("shop", password: NtfyPhone.password)
       let phone = try await NtfyPhone(["news"], at: place, of: server, flags: ["--ios"])
       let topic = try #require(
@@ -114,7 +105,6 @@ import Waiting
         try await phone.ask("woken", String(topic), String(second.id))[0].message.text == "For her")
       #expect(try await shop.details(first.id).receipts?.first?.sent != nil)
     }
-    withExtendedLifetime(port) {}
   }
 
   @Test(.enabled(if: PostgresServer.isInstalled, "needs the package postgresql-15"))

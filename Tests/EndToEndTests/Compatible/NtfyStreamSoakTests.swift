@@ -7,11 +7,7 @@ import Testing
   @Test(arguments: ["stream", "ws"])
   func `it is ten minutes with few messages, and goes on where it was`(action: String) async throws
   {
-    let port = try ReservedPort()
-    let place = "127.0.0.1:\(port.number)"
-    try await RunningServer.lend(
-      flags: ["--compat", "ntfy", "--ntfy-listen", place], prepare: NtfyPhone.prepare
-    ) { server in
+    try await NtfyPhone.lend { server, place in
       let shop = server.client("shop", password: NtfyPhone.password)
       let phone = try await NtfyPhone(["inbox"], at: place, of: server)
       let service = try phone.open(action, "inbox", "none", "3")
@@ -44,6 +40,5 @@ import Testing
       let resumed = try await phone.ask(action, "inbox", try #require(id), "1")
       #expect(resumed.compactMap(\.message.text) == ["later"])
     }
-    withExtendedLifetime(port) {}
   }
 }

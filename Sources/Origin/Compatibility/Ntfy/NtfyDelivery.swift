@@ -60,7 +60,7 @@ struct NtfyDelivery: Sendable {
   /// Whether a reader wants it.
   func isWanted(by subscription: NtfySubscription) -> Bool {
     if case .time(let time) = subscription.since, self.time < time { return false }
-    // The iOS app is told a notification's number.
+    // The push to the iOS app has a notification's number.
     return [nil, id, String(notification.id)].contains(subscription.id)
       && (subscription.message ?? text) == text
       && (subscription.title ?? title) == title

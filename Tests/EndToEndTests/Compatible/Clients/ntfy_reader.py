@@ -57,7 +57,7 @@ match action:
         response = client.get(f"{url}/{arguments[0]}/auth")
         report({"status": response.status_code, "body": response.json()})
     case "woken":
-        # What the app for iOS asks for, by the topic and the number that it was told; else it shows "New message".
+        # What the app for iOS asks for, by the topic and the number in the push; else it shows "New message".
         client.headers["User-Agent"] = "ntfy/1.8.0 CFNetwork/3826.500.131 Darwin/24.5.0"
         response = checked(client.get(f"{url}/{arguments[0]}/json", params={"poll": 1, "id": arguments[1]}, timeout=30))
         report(json.loads(response.text))
