@@ -51,7 +51,7 @@ struct SignUpRoutes: Sendable {
     }
     let isWaiting = mode == .approval
     // Nobody else has the name, unless two of 2^49 are equal.
-    let name = "guest-" + Self.randomName()
+    let name = "guest-" + ReadableName.random(count: 10)
     var new = NewSignUp(
       user: name, hash: hash, subjects: wanted, isWaiting: isWaiting, device: device)
     new.change = change
@@ -111,11 +111,6 @@ struct SignUpRoutes: Sendable {
       throw ServiceError(.init("subjects", .rejected, "subjects must name one of: \(known)."))
     }
     return subjects.filter(wanted.contains)
-  }
-
-  private static func randomName() -> String {
-    let characters = Array("abcdefghjkmnpqrstuvwxyz23456789")
-    return String((0..<10).map { _ in characters[Int.random(in: characters.indices)] })
   }
 
   /// The hash of a password that nobody knows, made once: a hash takes as long as many requests.

@@ -59,9 +59,7 @@ package struct NtfyInbox: Sendable {
 
   /// A new one at a server's address, such as `https://ntfy.example.org`.
   package init(at server: String) {
-    let letters = Array("abcdefghijkmnpqrstuvwxyz23456789")
-    let secret = String((0..<12).map { _ in letters[Int.random(in: letters.indices)] })
-    topic = Self.prefix + secret
+    topic = Self.prefix + ReadableName.random(count: 12)
     address = server + "/" + topic
   }
 
