@@ -10,6 +10,8 @@ const main = h("main", { id: "main", tabIndex: -1 });
 const tabs = "BroadcastChannel" in self ? new BroadcastChannel("richpush") : undefined;
 /** What is shown of the device (inside.js), while one is set up. */
 let inside;
+/** Whether this tab or another one signs out: that the server refuses what was asked until then is no news. */
+let isLeaving = false;
 
 /** What all screens share: who this is, and what they cause. */
 const context = {
@@ -37,7 +39,7 @@ const context = {
   },
   /** The server does not know the device any more; with `isDone` another tab has removed everything. */
   async signedOut(reason, isDone = false) {
-    if (!context.device) return;
+    if (!context.device || (isLeaving && !isDone)) return;
     const before = { ...context, isEnded: true };
     leave();
     if (!isDone) await end(before);
@@ -45,7 +47,8 @@ const context = {
   },
   /** By the user's wish. */
   async signOut() {
-    inside?.end();
+    stop();
+    context.tellOthers({ type: "signing-out" });
     const isTold = await end(context);
     leave();
     await showWelcome({ reason: isTold ? "signedOut" : "untold" });
@@ -54,8 +57,14 @@ const context = {
 
 const end = async (ended) => (await import("./sign-out.js")).signOut(ended);
 
-function leave() {
+/** Ends what goes on by itself, before everything is removed. */
+function stop() {
+  isLeaving = true;
   inside?.end();
+}
+
+function leave() {
+  stop();
   inside = context.device = context.client = undefined;
   document.title = context.app.name;
   for (const dialog of document.querySelectorAll("dialog")) dialog.close();
@@ -63,6 +72,7 @@ function leave() {
 
 /** Shows the device; what its screens need comes when its frame is there. */
 async function begin(device) {
+  isLeaving = false;
   Object.assign(context, { device, client: Device.client(device) });
   const { Inside } = await import("./inside.js");
   if (context.device?.id !== device.id) return;
@@ -132,7 +142,8 @@ addEventListener("hashchange", () => {
   else if (context.device) begin(context.device);
 });
 tabs?.addEventListener("message", ({ data: { type } }) => {
-  if (type === "signed-out") context.signedOut("signedOut", true);
+  if (type === "signing-out") stop();
+  else if (type === "signed-out") context.signedOut("signedOut", true);
   else if (type === "signed-in") location.reload();
   else inside?.refresh();
 });
