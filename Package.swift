@@ -182,7 +182,7 @@ let package = Package(
       exclude: [
         "App", "Compatible/Clients", "Console", "Plugins/Attacks", "Plugins/Films",
         "Plugins/OldKernel", "Plugins/Sounds",
-        "Push/subscribe_button.py",
+        "Push/subscribe_button.py", "checks.py",
       ],
       swiftSettings: strict),
     .testTarget(name: "ArchitectureTests", swiftSettings: strict),

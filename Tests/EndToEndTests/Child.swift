@@ -76,7 +76,6 @@ final class Child: Sendable {
         }
       }
       child.killAll()
-      throw FellSilent(program: program, arguments: arguments)
     }
     let result = await withTaskCancellationHandler {
       var output: [String] = []
@@ -89,7 +88,10 @@ final class Child: Sendable {
       child.killAll()
     }
     timer.cancel()
-    if case .failure(let error as FellSilent) = await timer.result { throw error }
+    // One that was cancelled ends with an error.
+    if case .success = await timer.result {
+      throw FellSilent(program: program, arguments: arguments, result: result)
+    }
     try Task.checkCancellation()
     return result
   }
@@ -107,10 +109,11 @@ final class Child: Sendable {
     return heard.withLock { $0 } + (attributes?[.size] as? Int ?? 0)
   }
 
-  /// A program that had to be killed.
+  /// A program that had to be killed, with what it had said until then.
   struct FellSilent: Error {
     let program: String
     let arguments: [String]
+    let result: Result
   }
 
   private static func lines(of file: FileHandle) -> AsyncStream<String> {

@@ -11,10 +11,11 @@ import Testing
 
   @Test func `a program that does not end is killed, with what it started`() async throws {
     let name = "\(Int.random(in: 100_000...999_999))"
-    await #expect(throws: Child.FellSilent.self) {
+    let killed = await #expect(throws: Child.FellSilent.self) {
       try await Child.run(
-        "/bin/sh", ["-c", "sleep \(name) & sleep \(name)"], silence: .milliseconds(200))
+        "/bin/sh", ["-c", "echo begun; sleep \(name) & sleep \(name)"], silence: .seconds(2))
     }
+    #expect(killed?.result.output == ["begun"])
     #expect(ProcessFacts.running(["sleep", name]).isEmpty)
   }
 

@@ -11,13 +11,17 @@ whose names have it in them.
 import contextlib
 import functools
 import importlib
+import pathlib
 import sys
 import tempfile
 
 from playwright.sync_api import expect, sync_playwright
 
 from app_phone import Phone
-from app_server import PATIENCE, judge, serving
+from app_server import PATIENCE, serving
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from checks import judge
 
 FLAGS = ["--push", "embedded,webpush", "--push-contact", "mailto:test@example.com", "--subjects", "news=News,offers=Offers"]
 CHROMIUM = {"executable_path": "/usr/bin/chromium", "args": ["--no-sandbox", "--disable-dev-shm-usage"]}

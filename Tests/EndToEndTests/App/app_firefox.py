@@ -9,12 +9,16 @@ checks run whose names have it in them.
 
 import json
 import os
+import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
 
-from app_server import ROOT, Page, judge, serving, until
+from app_server import ROOT, Page, serving, until
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from checks import judge
 
 TEXTS = "[...document.querySelectorAll('.item')].map((one) => one.querySelector('p.text')?.textContent + (one.querySelector('.media img')?.naturalWidth > 0 ? ' with a picture' : ''))"
 SHOWN = "navigator.serviceWorker.ready.then((worker) => worker.getNotifications()).then((all) => all.map(({ title, tag }) => [title, tag]))"

@@ -12,7 +12,6 @@ import subprocess
 import tempfile
 import threading
 import time
-import traceback
 import urllib.error
 import urllib.request
 
@@ -31,25 +30,6 @@ def until(value, what="it does not become true"):
         assert time.monotonic() < deadline, what() if callable(what) else what
         time.sleep(0.05)
     return found
-
-
-def judge(checks, run):
-    """Has `run` run the functions whose names begin with "check", all of them, whatever fails.
-
-    With the variable ONLY only those whose names have it in them. Returns what `sys.exit` is to be given.
-    """
-    failures, only = [], os.environ.get("ONLY", "")
-    for name, check in checks:
-        if not name.startswith("check_") or only not in name:
-            continue
-        title, start = name.replace("_", " "), time.monotonic()
-        try:
-            run(check)
-        except Exception:
-            failures.append(f"{title}\n{traceback.format_exc(limit=-3)}")
-            print("FAILED: ", end="")
-        print(f"{time.monotonic() - start:5.1f} s  {title}", flush=True)
-    return "\n".join(failures) if failures else 0
 
 
 class Page:

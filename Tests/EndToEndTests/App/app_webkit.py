@@ -21,7 +21,10 @@ import tempfile
 import urllib.error
 import urllib.request
 
-from app_server import Page, judge, serving, until
+from app_server import Page, serving, until
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from checks import judge
 
 WIDTH, HEIGHT = 390, 844
 ITEMS = "[...document.querySelectorAll('.item')].map((one) => one.querySelector('p.text')?.textContent)"

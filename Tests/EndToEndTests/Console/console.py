@@ -5,7 +5,7 @@ usage: console.py SERVER PROGRAM ASSETS PICTURES
 
 PROGRAM is richpush, ASSETS the drop folder of the server, PICTURES the folder with the samples. Every function whose
 name begins with "check" is one check, in this order; all run, whatever fails. With the variable ONLY only
-those checks run whose names begin with it.
+those checks run whose names have it in them.
 """
 
 import contextlib
@@ -20,7 +20,6 @@ import sys
 import tempfile
 import threading
 import time
-import traceback
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -29,6 +28,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect, sync_playwright
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from checks import judge
 
 SERVER, PROGRAM, ASSETS, PICTURES = sys.argv[1:5]
 HOSTILE = '<img src=x onerror="window.hit=1">'
@@ -1751,23 +1753,14 @@ def check_nothing_is_cut_off_on_narrow_screens_and_at_200_percent(console):
 
 
 def main():
-    failures = []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-dev-shm-usage"])
         expect.set_options(timeout=PATIENCE)
         console = Console(browser)
-        only = os.environ.get("ONLY", "")
-        checks = [value for name, value in globals().items() if name.startswith("check_" + only)]
-        for check in checks:
-            start = time.monotonic()
-            try:
-                check(console)
-            except Exception:
-                failures.append(f"{check.__name__.replace('_', ' ')}\n{traceback.format_exc(limit=-3)}")
-            print(f"{time.monotonic() - start:5.1f} s  {check.__name__.replace('_', ' ')}", flush=True)
+        result = judge(list(globals().items()), lambda check: check(console))
         browser.close()
-    sys.exit("\n".join(failures) if failures else 0)
+    sys.exit(result)
 
 
 if __name__ == "__main__":
