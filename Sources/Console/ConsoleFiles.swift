@@ -25,6 +25,7 @@ package enum ConsoleFiles {
     "asset-dialog.js": PackageResources.asset_dialog_js,
     "asset-picker.js": PackageResources.asset_picker_js,
     "media-view.js": PackageResources.media_view_js,
+    "drafts.js": PackageResources.drafts_js,
     "drop.js": PackageResources.drop_js,
     "uploads.js": PackageResources.uploads_js,
     "conflict-dialog.js": PackageResources.conflict_dialog_js,

@@ -218,7 +218,7 @@ struct RouteServices: Sendable {
       outbox: OutboxRoutes(store: store, pushLanes: delivery.lanes),
       users: UserRoutes(store: store, authenticator: authenticator),
       accessTokens: AccessTokenRoutes(store: store, authenticator: authenticator),
-      webhooks: compatible.webhookRoutes,
+      webhooks: compatible.webhookRoutes, drafts: DraftRoutes(store: store),
       pairings: PairingRoutes(
         store: store, authenticator: authenticator, publicURL: configuration.publicURL),
       signUps: SignUpRoutes(

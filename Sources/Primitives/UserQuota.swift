@@ -22,6 +22,10 @@ package enum UserQuota {
   package static let failedDeliveries = 20
   /// The most bytes of the body of a failed delivery that is kept.
   package static let failedDelivery = 64 << 10
+  /// Drafts and templates that the user has begun.
+  package static let drafts = 200
+  /// The most bytes of a draft.
+  package static let draft = 64 << 10
   /// Open codes to pair a device.
   package static let pairings = 5
   /// People who have signed up and wait for approval, together.

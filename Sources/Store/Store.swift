@@ -40,6 +40,8 @@ package final class Store: Sendable {
   package var accessTokens: any AccessTokens { tables }
   /// Access tokens that are the addresses of webhooks.
   package var webhooks: any Webhooks { tables }
+  /// What publishers have begun to write.
+  package var drafts: any Drafts { tables }
   /// Codes by which devices get their tokens.
   package var pairings: any Pairings { tables }
   /// Users who have added themselves.

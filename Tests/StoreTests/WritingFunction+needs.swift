@@ -75,6 +75,13 @@ extension Store {
       WebhookPost(fields: [:], body: text), Digest(of: text), reason: "r", of: webhook)
   }
 
+  /// Adds a draft.
+  func addDraft(_ name: String, by user: UserID) async throws -> StoredDraft {
+    let added = try await drafts.addDraft(
+      DraftChange(name: name, content: #"{"title":"t"}"#, isTemplate: false), by: user)
+    return try #require(added)
+  }
+
   /// Adds a code to pair a device, and returns its number.
   @discardableResult
   func addPairing(_ code: String, of user: UserID) async throws -> Int {

@@ -41,7 +41,8 @@ struct WritingFunction: Sendable {
 
   /// Every function that writes; those that have two outcomes are in it twice.
   static let all =
-    accounts + sessions + accessTokens + webhooks + pairings + notifications + outbox + events
+    accounts + sessions + accessTokens + webhooks + drafts + pairings + notifications + outbox
+    + events
     + assets
     + upkeep
 
@@ -223,6 +224,21 @@ struct WritingFunction: Sendable {
       return Call(effects: none) {
         $0.webhooks.removeDelivery(Digest(of: "succeeded"), of: id)
       }
+    },
+  ]
+
+  private static let drafts = [
+    Self("addDraft", effects: none) { _ = try await $0.addDraft("added", by: alice) },
+    Self("changeDraft") { store in
+      let id = try await store.addDraft("changed", by: alice).id
+      return Call(effects: none) {
+        _ = try await $0.drafts.changeDraft(
+          id, DraftChange(name: "new", content: "{}", isTemplate: true), version: 1, by: bob)
+      }
+    },
+    Self("removeDraft") { store in
+      let id = try await store.addDraft("removed", by: alice).id
+      return Call(effects: none) { _ = try await $0.drafts.removeDraft(id, version: nil) }
     },
   ]
 

@@ -1,4 +1,4 @@
-// What was sent before, to be sent again.
+// What was sent or kept before, as it is entered in the screen “Compose”.
 import { get } from "./api.js";
 import { everybody } from "./audience-names.js";
 import { enteredLanguages } from "./language-tabs.js";
@@ -6,10 +6,24 @@ import { enteredMessage } from "./message-fields.js";
 
 /** A notification that was sent, as the values that the screen “Compose” keeps; nothing is sent. */
 export async function sentBefore(id) {
-  const details = await get(`/api/notifications/${encodeURIComponent(id)}/details`);
-  const { message, richType, payload, to, form, badge } = details;
+  const { notBefore, expires, ...details } = await get(`/api/notifications/${encodeURIComponent(id)}/details`);
+  return enteredNotification(details);
+}
+
+/** A notification, of which members may be missing, as the values that the screen “Compose” keeps. */
+export function enteredNotification(notification) {
+  const { message, richType, payload, to, form, badge, notBefore, expires } = notification;
   const isLink = richType === "url" && /^https?:/.test(payload);
-  return { message, said: enteredMessage(details), languages: enteredLanguages(details), form, badge, to: entered(to), ...(isLink ? { url: payload } : richType && { content: { richType, name: payload } }) };
+  return { message, said: enteredMessage(notification), languages: enteredLanguages(notification), form, badge,
+    to: to && entered([to].flat()), notBefore: localTime(notBefore), expires: localTime(expires),
+    ...(isLink ? { url: payload } : richType && { content: { richType, name: payload } }) };
+}
+
+/** A time as a field for date and time has it, in this time zone. */
+function localTime(text) {
+  if (!text) return undefined;
+  const time = new Date(text);
+  return new Date(time - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
 /** The audience as it is entered. */

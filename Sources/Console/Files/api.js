@@ -30,12 +30,12 @@ function away() {
   return new Problem(0, { detail: texts.noResponse });
 }
 
-async function send(method, path, body) {
+async function send(method, path, body, headers) {
   let response;
   try {
     response = await fetch(address(path), {
       method,
-      headers: { Accept: "application/json", ...(body && { "Content-Type": "application/json" }) },
+      headers: { Accept: "application/json", ...(body && { "Content-Type": "application/json" }), ...headers },
       body: body && JSON.stringify(body),
     });
   } catch {
@@ -64,7 +64,7 @@ function tellSignedOut({ status }) {
 
 export const get = (path) => send("GET", path);
 export const post = (path, body) => send("POST", path, body);
-export const put = (path, body) => send("PUT", path, body);
+export const put = (path, body, headers) => send("PUT", path, body, headers);
 export const patch = (path, body) => send("PATCH", path, body);
 export const remove = (path) => send("DELETE", path);
 

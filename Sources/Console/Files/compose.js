@@ -1,10 +1,11 @@
 // Composing a notification: everything is checked by the server, and shown, before anything is stored.
 import { assetPath, get, post } from "./api.js";
 import { chooseAsset } from "./asset-picker.js";
-import { sentBefore } from "./again.js";
+import { enteredNotification, sentBefore } from "./again.js";
 import { facts } from "./asset-card.js";
 import { audienceField } from "./audience.js";
 import { fill, h, icon } from "./dom.js";
+import { chooseDraft, endDraft, nameDraft, storeDraft } from "./drafts.js";
 import { acceptDrops, chooseFiles } from "./drop.js";
 import { faultsOf, field, focusOn, showFaults } from "./fields.js";
 import { zone } from "./format.js";
@@ -53,6 +54,8 @@ class Compose extends Screen {
     this.expires = h("input", { type: "datetime-local", on: { input: changed } });
     this.problem = h("p", { class: "problem", role: "alert" });
     this.test = h("button", { type: "button", on: { click: () => this.attempt(this.test, () => this.sendTest()) } }, t.test);
+    this.store = h("button", { type: "button", on: { click: () => this.attempt(this.store, () => this.keepForAll()) } }, texts.drafts.keep);
+    this.open = h("button", { type: "button", on: { click: () => this.attempt(this.open, () => this.goOn()) } }, texts.drafts.title);
     this.send = h("button", { class: "main" }, icon("sent"), h("span", {}, t.send));
     this.previews = h("section", { class: "previews", tabIndex: 0, "aria-label": t.previews });
     this.uploads = new Uploads();
@@ -64,7 +67,7 @@ class Compose extends Screen {
       this.attempt(this.send, () => this.publish());
     };
     const { content, message, to, notBefore, expires, form } = this.own;
-    this.frame(texts.screens.compose, [h("button", { on: { click: () => this.startOver() } }, t.startOver)],
+    this.frame(texts.screens.compose, [this.open, h("button", { on: { click: () => this.startOver() } }, t.startOver)],
       h("div", { class: "compose" },
         h("form", { class: "panel", noValidate: true, on: { submit } },
           h("fieldset", { class: "field" }, h("legend", {}, t.optional), this.chosen, this.removeContent, content.words),
@@ -80,28 +83,55 @@ class Compose extends Screen {
           h("div", { class: "field" }, h("label", {}, t.form, this.form), form.words, this.formHint),
           h("label", { class: "check" }, this.badge, t.badge),
           this.problem,
-          h("div", { class: "actions" }, this.send, this.test)),
+          h("div", { class: "actions" }, this.send, this.test, this.store)),
         this.previews));
     acceptDrops(this, t.drop, (files) => this.take(files));
     const [richType, name] = this.parameters;
     const draft = keptDraft(this.session.username);
-    const isWritten = Boolean(draft?.message || draft?.url || draft?.content || isEntered(draft?.said));
     const wasSent = richType === "again";
-    const isAgain = wasSent && (!isWritten || (await confirmed(t.replaceDraft, t.replaceDraftVerb)));
+    const isAgain = wasSent && (await mayReplace(draft));
     const kept = isAgain ? await sentBefore(name) : draft;
     this.fillIn(kept);
     // From now on it is a draft like any other.
     if (wasSent) history.replaceState(null, "", "#compose");
-    const wanted = name && !wasSent ? { richType, name } : kept?.content;
-    if (!wanted) return;
+    if (!name || wasSent) return this.useKept(kept);
+    this.use(await get(assetPath({ richType, name })));
+  }
+
+  /** Uses the asset of kept values, if it is still there. */
+  async useKept(kept) {
+    if (!kept?.content) return;
     try {
-      this.use(await get(assetPath(wanted)));
-      if (wanted === kept?.content) this.keep(kept.key);
+      this.use(await get(assetPath(kept.content)));
+      this.keep(kept.key);
     } catch (problem) {
-      // What was kept may have been removed since.
-      if (name && !wasSent) throw problem;
       this.say(problem.message, true);
     }
+  }
+
+  /** Keeps what is written for all publishers, to be finished by any of them. */
+  async keepForAll() {
+    const named = await nameDraft(this.kept);
+    if (!named) return;
+    const { to, ...draft } = this.draft();
+    const all = { ...draft, ...(this.audience.value.length && { to }) };
+    const kept = await storeDraft(all, named, this.kept);
+    if (!kept) return;
+    const { id, version, name, template } = kept;
+    this.kept = { id, version, name, template };
+    this.keep(this.key);
+    this.say(template ? texts.drafts.keptTemplate : texts.drafts.kept);
+  }
+
+  /** Goes on with a draft, or begins with a template. */
+  async goOn() {
+    const chosen = await chooseDraft();
+    if (!chosen || !(await mayReplace(this.values))) return;
+    const { id, version, name, template, notification } = chosen;
+    const values = { ...enteredNotification(notification), kept: { id, version, name, template } };
+    this.fillIn(values);
+    this.changed();
+    await this.useKept(values);
   }
 
   async choose() {
@@ -130,7 +160,7 @@ class Compose extends Screen {
     return {
       content: this.content && { richType: this.content.richType, name: this.content.name }, url: this.url.value,
       message: this.message.value, said: this.said.kept, languages: this.languages.kept, to: this.audience.kept, form: this.form.value, badge: this.badge.checked,
-      notBefore: this.notBefore.value, expires: this.expires.value, key: this.key,
+      notBefore: this.notBefore.value, expires: this.expires.value, key: this.key, kept: this.kept,
     };
   }
 
@@ -149,6 +179,7 @@ class Compose extends Screen {
     this.isTried = false;
     this.audience.kept = kept.to;
     this.key = kept.key;
+    this.kept = kept.kept;
     // The asset that was kept with it is not here yet.
     keepDraft(this.session.username, kept);
   }
@@ -314,6 +345,7 @@ class Compose extends Screen {
     this.keep(this.key ?? crypto.randomUUID());
     const { id } = await this.post({ ...draft, idempotencyKey: this.key });
     keepDraft(this.session.username, null);
+    await endDraft(this.kept);
     location.hash = `#sent/${id}`;
   }
 
@@ -326,6 +358,10 @@ class Compose extends Screen {
     }
   }
 }
+
+/** Whether what was written, as it is kept, may be replaced by something else. */
+const mayReplace = async (values) =>
+  !(values?.message || values?.url || values?.content || isEntered(values?.said)) || confirmed(t.replaceDraft, t.replaceDraftVerb);
 
 /** The form of a push as it will be. */
 const formOf = (draft) => draft.form ?? usualForm(draft, Boolean(draft.richType));

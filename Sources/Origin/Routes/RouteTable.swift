@@ -21,6 +21,7 @@ struct RouteTable: Sendable {
   let users: UserRoutes
   let accessTokens: AccessTokenRoutes
   let webhooks: WebhookRoutes
+  let drafts: DraftRoutes
   let pairings: PairingRoutes
   let signUps: SignUpRoutes
   /// Pushes, for devices.
@@ -113,6 +114,15 @@ struct RouteTable: Sendable {
         accessTokens.post),
       Route("GET", "/api/tokens", for: .publisher, by: .session, accessTokens.list),
       Route("DELETE", "/api/tokens/{}", for: .publisher, by: .session, accessTokens.delete),
+      Route("GET", "/api/drafts", for: .publisher, by: .session, drafts.list),
+      Route(
+        "POST", "/api/drafts", for: .publisher, by: .session, body: .memory(limit: 256 << 10),
+        drafts.post),
+      Route("GET", "/api/drafts/{}", for: .publisher, by: .session, drafts.get),
+      Route(
+        "PUT", "/api/drafts/{}", for: .publisher, by: .session, body: .memory(limit: 256 << 10),
+        drafts.put),
+      Route("DELETE", "/api/drafts/{}", for: .publisher, by: .session, drafts.delete),
       Route(
         "POST", "/api/webhooks", for: .publisher, by: .session, body: .memory(limit: 64 << 10),
         webhooks.post),

@@ -287,6 +287,13 @@ export const texts = {
   shownOnce: {
     once: "Kopieren Sie es jetzt: Es wird nicht noch einmal gezeigt.", copy: "Kopieren", copied: "Kopiert.", selected: "Es ist markiert: Kopieren Sie es mit der Tastatur.",
   },
+  drafts: {
+    title: "Entwürfe", drafts: "Entwürfe", templates: "Vorlagen", none: "Es gibt keinen Entwurf.", noTemplates: "Es gibt keine Vorlage.",
+    keep: "Als Entwurf aufheben", hint: "Alle, die senden dürfen, sehen ihn und können ihn fertigstellen.", name: "Name", isTemplate: "Eine Vorlage für mehrere Benachrichtigungen",
+    kept: "Der Entwurf ist für alle aufgehoben.", keptTemplate: "Die Vorlage ist für alle aufgehoben.",
+    changed: (name) => `Geändert von ${name}`, remove: "Entfernen", removeQuestion: (name) => `„${name}“ für alle entfernen?`,
+    replace: "Ersetzen", nameless: "Nichts geschrieben",
+  },
   webhooks: {
     title: "Webhooks", add: "Webhook hinzufügen", addFor: (name) => `Webhook für ${name} hinzufügen`,
     hint: "An seine Adresse sendet ein Programm Ereignisse, die nach der Vorlage zu Benachrichtigungen werden.",

@@ -287,6 +287,13 @@ export const texts = {
   shownOnce: {
     once: "Copy it now: it is not shown again.", copy: "Copy", copied: "Copied.", selected: "It is selected: copy it with the keyboard.",
   },
+  drafts: {
+    title: "Drafts", drafts: "Drafts", templates: "Templates", none: "There is no draft.", noTemplates: "There is no template.",
+    keep: "Keep as a draft", hint: "All publishers see it, and may finish it.", name: "Name", isTemplate: "A template, for more than one notification",
+    kept: "The draft is kept for all publishers.", keptTemplate: "The template is kept for all publishers.",
+    changed: (name) => `Changed by ${name}`, remove: "Remove", removeQuestion: (name) => `Remove “${name}” for all publishers?`,
+    replace: "Replace it", nameless: "Nothing written",
+  },
   webhooks: {
     title: "Webhooks", add: "Add a webhook", addFor: (name) => `Add a webhook for ${name}`,
     hint: "A program posts events to its address, which become notifications as the template says.",

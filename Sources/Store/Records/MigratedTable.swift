@@ -41,6 +41,9 @@ struct MigratedTable: Sendable {
       "webhook_delivery", key: "id",
       columns: "id webhook digest fields body reason failed"),
     MigratedTable(
+      "draft", key: "id",
+      columns: "id name content template version author editor created updated"),
+    MigratedTable(
       "pairing", key: "id", columns: "id user_id hash short_hash created expires ended"),
     MigratedTable("sign_up", key: "user_id", columns: "user_id subjects created waiting"),
     MigratedTable(
@@ -122,8 +125,8 @@ struct MigratedTable: Sendable {
 
   /// The tables in PostgreSQL whose next number follows from the largest so far.
   static let numbered = [
-    "users", "session", "access_token", "webhook_delivery", "pairing", "interaction", "push",
-    "job", "audience_part", "link_key",
+    "users", "session", "access_token", "webhook_delivery", "draft", "pairing", "interaction",
+    "push", "job", "audience_part", "link_key",
   ]
 }
 

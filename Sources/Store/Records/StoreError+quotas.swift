@@ -23,6 +23,11 @@ extension StoreError {
       "there is an access token or a webhook “\(name)” already: remove it, or choose another name")
   }
 
+  /// A user has begun as many drafts as it may have.
+  static let tooManyDrafts = StoreError(
+    .conflict,
+    "\(UserQuota.drafts) drafts and templates are of this user, who may have no more: remove one")
+
   /// A user has as many open pairings as it may have.
   static let tooManyPairings = StoreError(
     .conflict,

@@ -278,6 +278,20 @@ enum SQLiteSchema {
       UNIQUE (webhook, digest)
     ) STRICT;
     """,
+    """
+    -- What publishers have begun to write. template: whether it is kept for more than one notification. author, editor: who
+    -- has begun it, and who has changed it last.
+    CREATE TABLE draft(
+      id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, content TEXT NOT NULL,
+      template INTEGER NOT NULL, version INTEGER NOT NULL,
+      author INTEGER REFERENCES users ON DELETE SET NULL,
+      editor INTEGER REFERENCES users ON DELETE SET NULL,
+      created INTEGER NOT NULL, updated INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX draft_of_author ON draft(author);
+    CREATE INDEX draft_of_editor ON draft(editor);
+    CREATE INDEX draft_by_time ON draft(template, updated);
+    """,
   ]
 
   /// The tables of ``version``.
@@ -324,6 +338,19 @@ enum SQLiteSchema {
       digest TEXT NOT NULL, fields TEXT NOT NULL, body TEXT, reason TEXT NOT NULL, failed INTEGER NOT NULL,
       UNIQUE (webhook, digest)
     ) STRICT;
+
+    -- What publishers have begun to write. template: whether it is kept for more than one notification. author, editor: who
+    -- has begun it, and who has changed it last.
+    CREATE TABLE draft(
+      id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, content TEXT NOT NULL,
+      template INTEGER NOT NULL, version INTEGER NOT NULL,
+      author INTEGER REFERENCES users ON DELETE SET NULL,
+      editor INTEGER REFERENCES users ON DELETE SET NULL,
+      created INTEGER NOT NULL, updated INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX draft_of_author ON draft(author);
+    CREATE INDEX draft_of_editor ON draft(editor);
+    CREATE INDEX draft_by_time ON draft(template, updated);
 
     -- Codes by which a device of a user gets a token, once; ended: used, or revoked.
     CREATE TABLE pairing(

@@ -936,6 +936,66 @@ def check_what_was_sent_is_searched_exported_and_sent_again(console):
         expect(page.get_by_role("button", name="Send", exact=True)).to_be_enabled()
 
 
+def check_a_draft_is_finished_and_sent_by_another_publisher(console):
+    def keep(page, name=None, template=False):
+        page.get_by_role("button", name="Keep as a draft").click()
+        dialog = page.get_by_role("dialog")
+        if name:
+            dialog.get_by_label("Name").fill(name)
+        dialog.get_by_label("A template").set_checked(template)
+        dialog.get_by_role("button", name="Keep as a draft").click()
+
+    def open_draft(page, name):
+        page.get_by_role("button", name="Drafts").click()
+        page.get_by_role("dialog").get_by_role("button", name=re.compile("^" + name)).click()
+
+    with console.page("mia") as mia, console.page("shop") as shop:
+        compose(mia, "beach.jpg", "Half of it", "alice, bob")
+        mia.get_by_label("Expires at").fill("2099-01-05T10:30")
+        keep(mia, "Summer")
+        expect(mia.locator(".toast")).to_contain_text("kept for all publishers")
+        show(shop, "compose")
+        open_draft(shop, "Summer")
+        message = shop.get_by_role("textbox", name="Message")
+        expect(message).to_have_value("Half of it")
+        expect(shop.get_by_role("combobox", name="Recipients", exact=True)).to_have_value("alice, bob")
+        expect(shop.get_by_label("Expires at")).to_have_value("2099-01-05T10:30")
+        expect(shop.locator(".chosen")).to_contain_text("beach.jpg")
+        message.fill("All of it")
+        keep(shop)
+        expect(shop.locator(".toast")).to_contain_text("kept for all publishers")
+        # Who has not read it is asked.
+        mia.get_by_role("textbox", name="Message").fill("Something else")
+        keep(mia)
+        question = mia.get_by_role("dialog").filter(has_text="shop has changed")
+        expect(question).to_be_visible()
+        question.get_by_role("button", name="Cancel").click()
+        # It is another's, also after a reload, until it is sent.
+        shop.reload()
+        expect(message).to_have_value("All of it")
+        shop.get_by_role("button", name="Send", exact=True).click()
+        shop.get_by_role("dialog").get_by_role("button", name="Send", exact=True).click()
+        expect(shop.get_by_role("heading", level=1)).to_contain_text("All of it")
+        show(mia, "compose")
+        mia.get_by_role("button", name="Drafts").click()
+        expect(mia.get_by_role("dialog")).to_contain_text("There is no draft.")
+        mia.keyboard.press("Escape")
+        # A template stays when it was sent.
+        mia.get_by_role("button", name="Start over").click()
+        mia.get_by_role("textbox", name="Message").fill("Every Monday")
+        keep(mia, "Monday", template=True)
+        expect(mia.locator(".toast")).to_contain_text("The template is kept")
+        mia.get_by_role("combobox", name="Recipients", exact=True).fill("alice")
+        mia.get_by_role("button", name="Send", exact=True).click()
+        mia.get_by_role("dialog").get_by_role("button", name="Send", exact=True).click()
+        expect(mia.get_by_role("heading", level=1)).to_contain_text("Every Monday")
+        show(mia, "compose")
+        mia.get_by_role("button", name="Drafts").click()
+        mia.get_by_role("button", name="Remove: Monday").click()
+        mia.get_by_role("dialog").last.get_by_role("button", name="Remove").click()
+        expect(mia.get_by_role("dialog")).not_to_contain_text("Monday")
+
+
 def check_a_scheduled_notification_is_changed_and_a_fetched_one_not_offered(console):
     with console.page("nora") as page:
         late = send(page, "nora", "Later", notBefore="2099-01-01T12:00:00Z")
