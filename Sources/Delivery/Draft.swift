@@ -55,12 +55,19 @@ package struct Draft: Sendable {
     throw ServiceError(fault)
   }
 
-  /// Reads the JSON form of `POST /api/notifications`.
+  /// Reads the JSON form of `POST /api/notifications`, which is to go after so many seconds or, without `delay`, when it says.
   package init(
-    _ body: [UInt8], allowing linkSchemes: Set<String>, now: Date
+    _ body: [UInt8], delay: Int? = nil, allowing linkSchemes: Set<String>, now: Date
   ) throws(ServiceError) {
-    try self.init(
-      JSONCoding.request(NewNotification.self, from: body), allowing: linkSchemes, now: now)
+    var new = try JSONCoding.request(NewNotification.self, from: body)
+    if let delay {
+      guard new.notBefore == nil else {
+        throw ServiceError(
+          .init("notBefore", .rejected, "There is a delay already: leave notBefore out."))
+      }
+      new.notBefore = now.addingTimeInterval(Double(delay))
+    }
+    try self.init(new, allowing: linkSchemes, now: now)
   }
 
   /// A notification, changed by a JSON merge patch (RFC 7396).

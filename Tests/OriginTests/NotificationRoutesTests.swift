@@ -208,6 +208,36 @@ import Waiting
     }
   }
 
+  @Test func `with a delay it goes later, and can be undone until then`() async throws {
+    try await TestServer.test { server in
+      let body = #"{"message":"m","to":["username:device"],"idempotencyKey":"k"}"#
+      let path = Self.post + "?delay=10"
+      let created = try await server.execute("POST", path, as: "publisher", body: body)
+      try #require(created.status == 201, "\(created.detail ?? created.text)")
+      let date = ISO8601DateFormatter()
+      let times = ["created", "notBefore"].map { created.json[$0] as? String ?? "" }
+      let (start, end) = (
+        try #require(date.date(from: times[0])), try #require(date.date(from: times[1]))
+      )
+      #expect((9...11).contains(end.timeIntervalSince(start)), "\(times)")
+      #expect(try await server.status("GET", Self.post + "/0", as: "device") == 404)
+      // A repeated request later is the same one.
+      #expect(try await server.status("POST", path, as: "publisher", body: body) == 200)
+      #expect(try await server.status("DELETE", Self.post + "/0", as: "publisher") == 204)
+      let timed = #"{"message":"m","to":["username:device"],"notBefore":"2099-01-01T00:00:00Z"}"#
+      let subject = #"{"message":"m","to":["username:device"],"replaces":"s"}"#
+      for (query, body, status) in [
+        ("?delay=10", timed, 422), ("?delay=10", subject, 422), ("?delay=10", "", 400),
+        ("?delay=0", body, 400), ("?delay=3601", body, 400), ("?delay=x", body, 400),
+        ("?delay=10&dry-run", body, 400),
+        ("?delay=10&pns=apns&to_tag=device", #""text""#, 400),
+      ] {
+        let found = try await server.status("POST", Self.post + query, as: "publisher", body: body)
+        #expect(found == status, "\(query) \(body)")
+      }
+    }
+  }
+
   @Test func `the inbox has pages, the newest first, and the unread count`() async throws {
     try await TestServer.test(prepare: { try $1.installNote() }) { server in
       for _ in 0..<5 { try await server.publish() }

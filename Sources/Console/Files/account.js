@@ -9,6 +9,7 @@ import { pair } from "./pairing.js";
 import { changePassword } from "./password.js";
 import { Screen, table } from "./screen.js";
 import { choose, chosen, languages, texts } from "./texts.js";
+import { delayChoice } from "./undo.js";
 import { webhooks } from "./webhooks.js";
 
 const t = texts.account;
@@ -25,7 +26,7 @@ class Account extends Screen {
       this.say(texts.password.changed);
     }) } }, texts.password.change);
     const add = h("button", { class: "main", on: { click: () => pair(this, undefined, () => devices.show()) } }, t.addDevice);
-    this.frame(texts.screens.account, [language(), addToken, add, password], h("h2", {}, t.sessions), table(t.sessions, [t.browser, t.begun, t.used, t.actions], sessions.map((session) => {
+    this.frame(texts.screens.account, [language(), delayChoice(), addToken, add, password], h("h2", {}, t.sessions), table(t.sessions, [t.browser, t.begun, t.used, t.actions], sessions.map((session) => {
       const end = h("button", { on: { click: () => this.attempt(end, async () => {
         await remove(`/api/session/${session.id}`);
         await this.load();

@@ -9,14 +9,15 @@ import { chooseDraft, endDraft, nameDraft, storeDraft } from "./drafts.js";
 import { acceptDrops, chooseFiles } from "./drop.js";
 import { faultsOf, field, focusOn, showFaults } from "./fields.js";
 import { zone } from "./format.js";
-import { keepDraft, keptDraft } from "./kept-draft.js";
+import { keepDraft, keptDraft, mayReplace } from "./kept-draft.js";
 import { languageTabs } from "./language-tabs.js";
-import { isEntered, messageFields, usualForm } from "./message-fields.js";
+import { messageFields, usualForm } from "./message-fields.js";
 import { mediaView } from "./media-view.js";
 import { showPreviews } from "./previews.js";
-import { confirmed, Screen } from "./screen.js";
+import { Screen } from "./screen.js";
 import { confirmSending } from "./send-dialog.js";
 import { texts } from "./texts.js";
+import { delayQuery } from "./undo.js";
 import { Uploads } from "./uploads.js";
 
 const t = texts.compose;
@@ -343,25 +344,21 @@ class Compose extends Screen {
     if (!isSure || !this.isRight()) return;
     // A second press of the button after a lost response creates nothing more, also after a reload.
     this.keep(this.key ?? crypto.randomUUID());
-    const { id } = await this.post({ ...draft, idempotencyKey: this.key });
+    const { id } = await this.post({ ...draft, idempotencyKey: this.key }, delayQuery(draft));
     keepDraft(this.session.username, null);
     await endDraft(this.kept);
     location.hash = `#sent/${id}`;
   }
 
-  async post(draft) {
+  async post(draft, query = "") {
     try {
-      return await post("/api/notifications", draft);
+      return await post(`/api/notifications${query}`, draft);
     } catch (problem) {
       if (problem.errors?.length) this.refuse(problem);
       throw problem;
     }
   }
 }
-
-/** Whether what was written, as it is kept, may be replaced by something else. */
-const mayReplace = async (values) =>
-  !(values?.message || values?.url || values?.content || isEntered(values?.said)) || confirmed(t.replaceDraft, t.replaceDraftVerb);
 
 /** The form of a push as it will be. */
 const formOf = (draft) => draft.form ?? usualForm(draft, Boolean(draft.richType));

@@ -1,4 +1,8 @@
 // What was typed in the form of a notification, kept in this tab until it is sent or its user signs out.
+import { isEntered } from "./message-fields.js";
+import { confirmed } from "./screen.js";
+import { texts } from "./texts.js";
+
 const prefix = "draft:";
 
 /** Keeps the values for a user; null forgets them. */
@@ -18,6 +22,12 @@ export function keptDraft(user) {
   } catch {
     return undefined;
   }
+}
+
+/** Whether values may be replaced by others: asks if anything is written. */
+export async function mayReplace(values) {
+  const isWritten = values?.message || values?.url || values?.content || isEntered(values?.said);
+  return !isWritten || confirmed(texts.compose.replaceDraft, texts.compose.replaceDraftVerb);
 }
 
 /** Forgets the values of all users but one. */

@@ -12,6 +12,7 @@ import { factsList, saidRows, unshown } from "./said.js";
 import { showUntilLoaded } from "./media-view.js";
 import { confirmed, Screen, state } from "./screen.js";
 import { texts } from "./texts.js";
+import { countdown, goesSoon, takeBack } from "./undo.js";
 
 const t = texts.notification;
 
@@ -48,9 +49,12 @@ class Notification extends Screen {
     this.amendHint = h("p", { class: "quiet" }, t.wasFetched);
     const withdraw = h("button", { class: "danger", on: { click: () => this.withdraw(withdraw) } }, t.withdraw);
     const release = details.held && this.session.role === "admin" && h("button", { class: "main", on: { click: () => this.release(release) } }, t.release);
+    const isScheduled = details.state === "scheduled";
+    const back = h("button", { on: { click: () => this.attempt(back, () => this.takeBack()) } }, goesSoon(details) ? texts.undo.undo : texts.undo.takeBack);
     const again = h("a", { class: "button", href: `#compose/again/${details.id}` }, texts.sent.again);
-    this.frame(details.title ?? (details.message || texts.sent.noMessage), [release, again, this.amendButton, !this.hasEnded && withdraw],
+    this.frame(details.title ?? (details.message || texts.sent.noMessage), [release, isScheduled && back, again, this.amendButton, !this.hasEnded && withdraw],
       details.held && h("p", { class: "problem" }, t.held),
+      isScheduled && goesSoon(details) && countdown(details, () => this.refresh().catch(() => {})),
       this.hasEnded && h("p", { class: "ended" }, state(details.state), " ", t.ended[details.state]),
       this.isReplaced && h("p", { class: "ended" }, h("a", { href: `#sent/${details.replacedBy}` }, t.replacedBy(details.replacedBy))),
       h("div", { class: "panel" }, this.bar, this.tiles, this.amendHint),
@@ -165,6 +169,13 @@ class Notification extends Screen {
       await patch(this.path, { notBefore: null });
       await this.load();
     });
+  }
+
+  async takeBack() {
+    const words = await takeBack(this.session.username, this.path, this.details);
+    if (!words) return;
+    this.say(words);
+    location.hash = "#compose";
   }
 
   async withdraw(button) {

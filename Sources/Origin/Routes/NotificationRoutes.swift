@@ -40,7 +40,7 @@ struct NotificationRoutes: Sendable {
 
   /// `POST /api/notifications`: one of three forms, depending on the query and the body.
   func post(_ context: RequestContext) async throws -> Response {
-    let query = try context.query("pns", "to_tag", "dry-run")
+    let query = try context.query("pns", "to_tag", "dry-run", "delay")
     if MultipartForm.isForm(context.request) {
       guard query.isEmpty else {
         throw ServiceError(.invalidRequest, "A form with a file has no query.")
@@ -49,10 +49,14 @@ struct NotificationRoutes: Sendable {
     }
     if query["dry-run"] != nil { return try await dryRun(context, query) }
     if let user = query["to_tag"] {
+      guard query["delay"] == nil else {
+        throw ServiceError(.invalidRequest, "delay is only for the JSON form.")
+      }
       return try await alert(context, pns: query["pns"], user: user)
     }
     guard query["pns"] == nil else { throw ServiceError(.rejected, "pns requires to_tag.") }
-    return context.body.isEmpty ? try await postStandard(context) : try await postJSON(context)
+    if context.body.isEmpty, query.isEmpty { return try await postStandard(context) }
+    return try await postJSON(context, delay: query.number("delay", 1...3600))
   }
 
   /// What Azure's back ends call the services of a hub; the alert goes to all devices, whichever is named.
@@ -117,14 +121,14 @@ struct NotificationRoutes: Sendable {
         draft, sender: context.caller.id, using: context.caller.usableAssets))
   }
 
-  private func postJSON(_ context: RequestContext) async throws -> Response {
+  private func postJSON(_ context: RequestContext, delay: Int?) async throws -> Response {
     if context.body.first(where: { $0 > 0x20 }) == UInt8(ascii: "\""),
       JSONValue(context.body) != nil
     {
       throw ServiceError(
         .rejected, "The body is a string, which requires to_tag; without it, send an object.")
     }
-    return try await publish(context.caller.addressed(context.body), context)
+    return try await publish(context.caller.addressed(context.body), delay: delay, context)
   }
 
   /// `POST /api/notifications` as a form: the JSON form in the part `notification`, and a file.
@@ -154,12 +158,12 @@ struct NotificationRoutes: Sendable {
     return try await publish(media, with: attached, context)
   }
 
-  /// Publishes the JSON form; `attached` is the file that came with it, and was counted.
+  /// Publishes the JSON form, perhaps after so many seconds; `attached` is the file that came with it, and was counted.
   private func publish(
-    _ body: [UInt8], with attached: AssetRecord? = nil, _ context: RequestContext
+    _ body: [UInt8], with attached: AssetRecord? = nil, delay: Int? = nil, _ context: RequestContext
   ) async throws -> Response {
     let caller = context.caller
-    let draft = try draft(context, body)
+    let draft = try draft(context, body, delay: delay)
     if attached == nil { try authenticator.countNotification(by: caller) }
     let published = try await publisher.publish(
       draft, sender: caller.id, isFromDevice: !caller.mayPublish,
@@ -173,9 +177,11 @@ struct NotificationRoutes: Sendable {
   }
 
   /// The JSON form, which the caller may send.
-  private func draft(_ context: RequestContext, _ body: [UInt8]) throws -> Draft {
+  private func draft(
+    _ context: RequestContext, _ body: [UInt8], delay: Int? = nil
+  ) throws -> Draft {
     let caller = context.caller
-    var draft = try Draft(body, allowing: publisher.linkSchemes, now: Date())
+    var draft = try Draft(body, delay: delay, allowing: publisher.linkSchemes, now: Date())
     try draft.setIdempotencyKey(context.request.fields["Idempotency-Key"])
     try caller.requireAddressable(draft.to)
     try Self.check(caller, notifiesItself: draft.to == [caller.ownTag])

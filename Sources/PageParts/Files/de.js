@@ -294,6 +294,11 @@ export const texts = {
     changed: (name) => `Geändert von ${name}`, remove: "Entfernen", removeQuestion: (name) => `„${name}“ für alle entfernen?`,
     replace: "Ersetzen", nameless: "Nichts geschrieben",
   },
+  undo: {
+    title: "Zeit zum Zurücknehmen", none: "Keine Zeit zum Zurücknehmen", choice: (seconds) => (seconds === 1 ? "1 Sekunde" : `${seconds} Sekunden`),
+    goesOut: "Sie wird gesendet in", undo: "Rückgängig", takeBack: "Zurücknehmen", takenBack: "Sie wurde nicht gesendet. Sie können weiterschreiben.",
+    tooLate: "Sie wurde zurückgezogen, aber manche hatten sie schon.",
+  },
   webhooks: {
     title: "Webhooks", add: "Webhook hinzufügen", addFor: (name) => `Webhook für ${name} hinzufügen`,
     hint: "An seine Adresse sendet ein Programm Ereignisse, die nach der Vorlage zu Benachrichtigungen werden.",

@@ -294,6 +294,11 @@ export const texts = {
     changed: (name) => `Changed by ${name}`, remove: "Remove", removeQuestion: (name) => `Remove “${name}” for all publishers?`,
     replace: "Replace it", nameless: "Nothing written",
   },
+  undo: {
+    title: "Time to undo", none: "No time to undo", choice: (seconds) => (seconds === 1 ? "1 second" : `${seconds} seconds`),
+    goesOut: "It is sent in", undo: "Undo", takeBack: "Take back", takenBack: "It was not sent. You can go on writing.",
+    tooLate: "It was withdrawn, but some had got it already.",
+  },
   webhooks: {
     title: "Webhooks", add: "Add a webhook", addFor: (name) => `Add a webhook for ${name}`,
     hint: "A program posts events to its address, which become notifications as the template says.",
