@@ -1,6 +1,8 @@
 """Runs the checks of a file that uses a browser, one after the other."""
 
 import os
+import pathlib
+import signal
 import sys
 import threading
 import time
@@ -15,30 +17,51 @@ LONGEST = 150
 def judge(checks, run):
     """Has `run` run the functions whose names begin with "check", all of them, whatever fails.
 
-    With the variable ONLY only those whose names have it in them. What a browser never answers has no time limit of its
-    own: after LONGEST the program ends, and says where it waited. Returns what `sys.exit` is to be given.
+    With the variable ONLY only those whose names have it in them. Some calls of a browser have no time limit: after LONGEST
+    it is killed, and where the check waited is printed. If that was the first time, the check is run once more, for which
+    `run` starts another browser. Returns what `sys.exit` is to be given.
     """
     failures, only = [], os.environ.get("ONLY", "")
     thread, waiting = threading.get_ident(), greenlet.getcurrent()
+    hung = []
 
-    def hangs(title):
+    def kill_browser(title):
+        hung.append(title)
         # Playwright waits in another greenlet; of this one the frames are kept there.
         frames = traceback.format_stack(waiting.gr_frame or sys._current_frames()[thread])
-        print("\n".join([*failures, f"{title} hangs at\n{''.join(frames[-3:])}"]), file=sys.stderr, flush=True)
-        os._exit(1)
+        ours = [frame for frame in frames if "site-packages" not in frame]
+        print(f"{title} hangs at\n{''.join(ours[-3:])}", flush=True)
+        for process in descendants(os.getpid()):
+            if process.joinpath("comm").read_text().startswith("chromium"):
+                os.kill(int(process.name), signal.SIGKILL)
+
+    def attempt(title, check):
+        """The failure of a check, if it has one."""
+        watch = threading.Timer(LONGEST, kill_browser, [title])
+        watch.start()
+        try:
+            run(check)
+        except Exception:
+            return f"{title}\n{traceback.format_exc(limit=-3)}"
+        finally:
+            watch.cancel()
 
     for name, check in checks:
         if not name.startswith("check_") or only not in name:
             continue
         title, start = name.replace("_", " "), time.monotonic()
-        watch = threading.Timer(LONGEST, hangs, [title])
-        watch.start()
-        try:
-            run(check)
-        except Exception:
-            failures.append(f"{title}\n{traceback.format_exc(limit=-3)}")
+        failure = attempt(title, check)
+        if hung == [title]:
+            failure = attempt(title, check)
+        if failure:
+            failures.append(failure)
             print("FAILED: ", end="")
-        finally:
-            watch.cancel()
         print(f"{time.monotonic() - start:5.1f} s  {title}", flush=True)
     return "\n".join(failures) if failures else 0
+
+
+def descendants(process):
+    """The folders in /proc of what a process has started."""
+    for child in pathlib.Path(f"/proc/{process}/task/{process}/children").read_text().split():
+        yield pathlib.Path("/proc", child)
+        yield from descendants(child)
