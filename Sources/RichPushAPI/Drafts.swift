@@ -16,7 +16,7 @@ public struct NewDraft: Sendable, Equatable {
   /// Describes a draft.
   ///
   /// ```swift
-  /// let draft = NewDraft(["title": "Sale", "to": ["news"]], name: "Summer")
+  /// let draft = NewDraft(.object(["title": .string("Sale")]), name: "Summer")
   /// ```
   public init(_ notification: JSONValue, name: String = "", isTemplate: Bool = false) {
     (self.name, self.notification, self.isTemplate) = (name, notification, isTemplate)

@@ -5,7 +5,8 @@ extension RichPushClient {
   /// Keeps what the caller has begun to write.
   ///
   /// ```swift
-  /// let draft = try await client.addDraft(NewDraft(["title": "Sale"], name: "Summer"))
+  /// let new = NewDraft(.object(["title": .string("Sale")]), name: "Summer")
+  /// let draft = try await client.addDraft(new)
   /// ```
   public func addDraft(_ new: NewDraft) async throws -> DraftPage.Draft {
     try await value(request("POST", ["api", "drafts"], json: new))

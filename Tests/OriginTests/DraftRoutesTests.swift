@@ -67,6 +67,8 @@ import Testing
         (#"{"notification":[]}"#, 400, "must be an object"),
         (#"{"notification":{},"title":"t"}"#, 400, "title"),
         (#"{"notification":{},"name":"a\nb"}"#, 422, "one line"),
+        (#"{"notification":{},"name":"a\u0000b"}"#, 422, "control"),
+        (#"{"notification":{},"name":"\#(large.prefix(51))"}"#, 422, "50 characters"),
         (#"{"notification":{},"template":"yes"}"#, 400, "template"),
         (#"{"notification":{"message":"\#(large)"}}"#, 413, "64 KiB"),
       ] {

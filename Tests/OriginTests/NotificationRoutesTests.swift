@@ -229,7 +229,8 @@ import Waiting
       for (query, body, status) in [
         ("?delay=10", timed, 422), ("?delay=10", subject, 422), ("?delay=10", "", 400),
         ("?delay=0", body, 400), ("?delay=3601", body, 400), ("?delay=x", body, 400),
-        ("?delay=10&dry-run", body, 400),
+        ("?delay=10&dry-run", body, 200), ("?delay=0&dry-run", body, 400),
+        ("?delay=10&dry-run", timed, 422),
         ("?delay=10&pns=apns&to_tag=device", #""text""#, 400),
       ] {
         let found = try await server.status("POST", Self.post + query, as: "publisher", body: body)

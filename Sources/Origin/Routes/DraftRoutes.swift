@@ -7,8 +7,8 @@ import Store
 struct DraftRoutes: Sendable {
   let store: Store
 
-  /// The longest name, in bytes.
-  private static let longestName = 200
+  /// The longest name, in characters.
+  private static let longestName = 50
 
   /// `GET /api/drafts`: the drafts or, with `templates`, the templates.
   func list(_ context: RequestContext) async throws -> Response {
@@ -75,9 +75,13 @@ struct DraftRoutes: Sendable {
   private static func change(_ context: RequestContext) throws -> DraftChange {
     let new = try JSONCoding.request(NewDraft.self, from: context.body)
     var faults: [ServiceError.Fault] = []
-    if new.name.utf8.count > longestName || new.name.contains(where: \.isNewline) {
-      faults.append(
-        .init("name", .rejected, "name must be one line of at most \(longestName) bytes."))
+    let name = new.name.unicodeScalars
+    if name.count > longestName || new.name.contains(where: \.isNewline)
+      || name.contains(where: { $0.properties.generalCategory == .control })
+    {
+      let reason =
+        "name must be one line of at most \(longestName) characters, without control characters."
+      faults.append(.init("name", .rejected, reason))
     }
     let content = JSONCoding.text(new.notification)
     if new.notification.members == nil {

@@ -38,6 +38,9 @@ struct NotificationRoutes: Sendable {
     }
   }
 
+  /// How many seconds later it may be sent than it is posted.
+  private let delays = 1...3600
+
   /// `POST /api/notifications`: one of three forms, depending on the query and the body.
   func post(_ context: RequestContext) async throws -> Response {
     let query = try context.query("pns", "to_tag", "dry-run", "delay")
@@ -56,7 +59,7 @@ struct NotificationRoutes: Sendable {
     }
     guard query["pns"] == nil else { throw ServiceError(.rejected, "pns requires to_tag.") }
     if context.body.isEmpty, query.isEmpty { return try await postStandard(context) }
-    return try await postJSON(context, delay: query.number("delay", 1...3600))
+    return try await postJSON(context, delay: query.number("delay", delays))
   }
 
   /// What Azure's back ends call the services of a hub; the alert goes to all devices, whichever is named.
@@ -111,10 +114,11 @@ struct NotificationRoutes: Sendable {
   /// `POST /api/notifications?dry-run`: what the JSON form would do.
   private func dryRun(_ context: RequestContext, _ query: [String: String]) async throws -> Response
   {
-    guard query.count == 1 else {
+    guard query["pns"] == nil, query["to_tag"] == nil else {
       throw ServiceError(.invalidRequest, "dry-run is only for the JSON form.")
     }
-    let draft = try draft(context, context.caller.addressed(context.body))
+    let draft = try draft(
+      context, context.caller.addressed(context.body), delay: query.number("delay", delays))
     return .json(
       200,
       try await publisher.dryRun(
