@@ -61,13 +61,25 @@ import Testing
     }
   }
 
+  /// Those of one language, all screens and both schemes together.
+  @Test func `its page is small for a browser`() async throws {
+    try await withConsole { server in
+      var bytes = 0
+      for (name, _) in Self.files where !["de.js", "app-en.js", "app-de.js"].contains(name) {
+        let file = try await server.execute(
+          "GET", "/console/" + name, fields: ["Accept-Encoding": "gzip"])
+        bytes += file.bytes.count
+      }
+      #expect((50_000...120_000).contains(bytes), "\(bytes)")
+    }
+  }
+
   @Test func `the files are few, all there, and make no markup of texts`() throws {
     for (module, files) in [("Console", ConsoleFiles.all), ("PageParts", PagePartFiles.all)] {
       let folder = URL(filePath: #filePath).appending(path: "../../../Sources/\(module)/Files")
       let names = try FileManager.default.contentsOfDirectory(atPath: folder.standardized.path)
       #expect(Set(names) == Set(files.map(\.key)))
     }
-    #expect(ConsoleFiles.all.reduce(0) { $0 + $1.value.count } <= 220_000)
     // A page loads one of them.
     #expect(PagePartFiles.all.allSatisfy { $0.value.count <= 40_000 })
     for (name, bytes) in Self.files {
