@@ -1,6 +1,7 @@
 // What was sent or kept before, as it is entered in the screen “Compose”.
 import { get } from "./api.js";
 import { everybody } from "./audience-names.js";
+import { fieldTime } from "./format.js";
 import { enteredLanguages } from "./language-tabs.js";
 import { enteredMessage } from "./message-fields.js";
 
@@ -15,15 +16,8 @@ export function enteredNotification(notification) {
   const { message, richType, payload, to, form, badge, notBefore, expires } = notification;
   const isLink = richType === "url" && /^https?:/.test(payload);
   return { message, said: enteredMessage(notification), languages: enteredLanguages(notification), form, badge,
-    to: to && entered([to].flat()), notBefore: localTime(notBefore), expires: localTime(expires),
+    to: to && entered([to].flat()), notBefore: fieldTime(notBefore), expires: fieldTime(expires),
     ...(isLink ? { url: payload } : richType && { content: { richType, name: payload } }) };
-}
-
-/** A time as a field for date and time has it, in this time zone. */
-function localTime(text) {
-  if (!text) return undefined;
-  const time = new Date(text);
-  return new Date(time - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
 /** The audience as it is entered. */

@@ -3,6 +3,7 @@ import { patch } from "./api.js";
 import { chooseAsset } from "./asset-picker.js";
 import { h } from "./dom.js";
 import { faultsOf, field, focusOn, showFaults } from "./fields.js";
+import { fieldTime } from "./format.js";
 import { mergePatch, setsNull } from "./merge-patch.js";
 import { enteredMessage, messageFields } from "./message-fields.js";
 import { texts } from "./texts.js";
@@ -33,8 +34,8 @@ export function amend(path, details, done) {
     choose.focus();
   } } }, texts.compose.removeContent);
   use(chosen);
-  const due = h("input", { type: "datetime-local", value: local(details.notBefore), required: true });
-  const expires = h("input", { type: "datetime-local", value: local(details.expires) });
+  const due = h("input", { type: "datetime-local", value: fieldTime(details.notBefore), required: true });
+  const expires = h("input", { type: "datetime-local", value: fieldTime(details.expires) });
   const own = { payload: field(choose), message: field(message), notBefore: field(due), expires: field(expires) };
   const fields = () => {
     const [above, below] = said.fields;
@@ -94,13 +95,6 @@ export function amend(path, details, done) {
       h("div", { class: "actions" }, h("button", { type: "button", on: { click: () => dialog.close() } }, texts.cancel), save)));
   document.body.append(dialog);
   dialog.showModal();
-}
-
-/** A time as the field has it, in the browser's zone. */
-function local(text) {
-  if (!text) return "";
-  const date = new Date(text);
-  return new Date(date - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
 /** A field's time as the API takes it; undefined if it is empty. */

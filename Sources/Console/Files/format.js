@@ -54,3 +54,10 @@ export function zone(date = new Date()) {
 /** The kind of a media type, in a word: "JPEG". */
 export const kind = (type) =>
   (type ?? "").split(";")[0].split("/").pop().replace(/^x-|^vnd\./, "").replace("mpeg", "MP3").replace("quicktime", "MOV").toUpperCase();
+
+/** A time as a field for date and time has it, in this time zone; empty if there is none. */
+export function fieldTime(text) {
+  if (!text) return "";
+  const date = new Date(text);
+  return new Date(date - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
