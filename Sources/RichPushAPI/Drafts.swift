@@ -49,7 +49,7 @@ extension NewDraft: RequestMessage {
 
 /// What publishers have begun to write: the response of `GET /api/drafts`.
 public struct DraftPage: Sendable, Equatable, Codable {
-  /// The drafts, those that were changed last first; templates by their names.
+  /// The drafts, the last changed first; templates by their names.
   public let drafts: [Draft]
   /// What `after` is for the next page; nil on the last one.
   @Nullable public var next: Int?

@@ -12,7 +12,7 @@ extension RichPushClient {
     try await value(request("POST", ["api", "drafts"], json: new))
   }
 
-  /// A page of the drafts, those that were changed last first, or of the templates by their names; `after` is `next` of the
+  /// A page of the drafts, the last changed first, or of the templates by their names; `after` is `next` of the
   /// page before.
   ///
   /// ```swift

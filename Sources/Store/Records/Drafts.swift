@@ -55,7 +55,7 @@ package protocol Drafts: Sendable {
   func addDraft(_ new: DraftChange, by user: UserID) async throws -> StoredDraft?
   /// The draft with this number, or nil.
   func draft(_ id: Int) async throws -> StoredDraft?
-  /// The drafts, those that were changed last first, or the templates by their names; at most `limit` after the first
+  /// The drafts, the last changed first, or the templates by their names; at most `limit` after the first
   /// `skipped`.
   func drafts(areTemplates: Bool, skipping skipped: Int, limit: Int) async throws -> [StoredDraft]
   /// Changes a draft, with a version only if that is still the present one.
