@@ -16,6 +16,7 @@ package enum ConsoleFiles {
     "api.js": PackageResources.api_js,
     "live.js": PackageResources.live_js,
     "format.js": PackageResources.format_js,
+    "history.js": PackageResources.history_js,
     "screen.js": PackageResources.screen_js,
     "paged-table.js": PackageResources.paged_table_js,
     "sign-in.js": PackageResources.sign_in_js,

@@ -82,6 +82,11 @@ package struct Draft: Sendable {
     try self.init(new, allowing: linkSchemes, now: now)
   }
 
+  /// The members of a notification that are others here, as a JSON object of what they were.
+  func members(changedFrom old: StoredNotification) -> String {
+    JSONCoding.text(NewNotification(old).members(changedIn: new))
+  }
+
   /// A notification for one user.
   package init(message: String, richType: String, payload: String, user: String)
     throws(ServiceError)

@@ -76,20 +76,23 @@ package struct Publisher: Sendable {
   /// Changes the content of a notification that no device has fetched, and pushes it again.
   ///
   /// The recipients stay the same; pushes are sent to the devices that are registered now. If the payload
-  /// is unchanged, the pinned content stays, too. A change by a device of its sender is counted. `confirm` is called
-  /// last before anything is stored.
+  /// is unchanged, the pinned content stays, too. A change by a device of its sender is counted. With an `editor`, it
+  /// has the change in its history. `confirm` is called last before anything is stored.
   ///
   /// - Throws: `alreadyFetched` if a device has fetched it, `conflict` if another has taken its place.
   package func amend(
-    _ old: StoredNotification, as draft: Draft, isFromDevice: Bool = false,
-    using assets: UsableAssets, confirm: @Sendable () async throws -> Void = {}
+    _ old: StoredNotification, as draft: Draft, by editor: UserID? = nil,
+    isFromDevice: Bool = false, using assets: UsableAssets,
+    confirm: @Sendable () async throws -> Void = {}
   ) async throws -> StoredNotification {
+    let earlier = draft.members(changedFrom: old)
     var draft = draft
     let values = try await self.values(of: draft, again: old)
     var (new, media) = try await content(
       of: &draft, values, for: old.sender, using: assets, insteadOf: old)
     try await announce(draft, with: media, again: old, in: &new)
     new.isFromDevice = isFromDevice
+    new.amendment = editor.map { NewAmendment(by: $0, of: earlier) }
     try await confirm()
     guard let amended = try await store.notifications.amend(old.id, with: new) else {
       let later = try await store.notifications.notification(old.id)?.replacedBy

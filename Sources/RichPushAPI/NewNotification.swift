@@ -359,6 +359,15 @@ extension NewNotification: RequestMessage {
     if changes["expires"] == nil { changed.expires = expires }
     return changed
   }
+
+  /// The members that are others in `new`, as they are here, as an object; null for one that is not here.
+  package func members(changedIn new: NewNotification) -> JSONValue {
+    let (old, new) = (members, new.members)
+    let names = Set(old.keys).union(new.keys).filter { old[$0] != new[$0] }
+    return .object(Dictionary(uniqueKeysWithValues: names.map { ($0, old[$0] ?? .null) }))
+  }
+
+  private var members: [String: JSONValue] { JSONValue(JSONCoding.encode(self))?.members ?? [:] }
 }
 
 extension Amendment: RequestMessage {

@@ -80,6 +80,19 @@ extension RichPushClient {
       request("GET", ["api", "notifications", String(id), "interactions"], query: query))
   }
 
+  /// What people have changed of a notification, the last change first, for its sender and admins.
+  ///
+  /// ```swift
+  /// for change in try await client.amendments(of: 7) {
+  ///   print(change.editor ?? "somebody", change.earlier.keys.sorted())
+  /// }
+  /// ```
+  public func amendments(of id: Int) async throws -> [RecordedAmendment] {
+    let list: AmendmentList = try await value(
+      request("GET", ["api", "notifications", String(id), "amendments"]))
+    return list.amendments
+  }
+
   /// How many users and devices an audience has now.
   ///
   /// ```swift

@@ -59,6 +59,8 @@ import Testing
       .user, 404, by: [.all, .receiptsToken]),
     "GET /api/notifications/{}/interactions": Expectation(
       .user, 404, by: [.all, .receiptsToken]),
+    "GET /api/notifications/{}/amendments": Expectation(
+      .user, 404, by: [.all, .receiptsToken]),
     "POST /api/notifications/{}/interactions": Expectation(
       .user, 404, by: [.session, .token, .push]),
     "PUT /api/notifications/{}/read": Expectation(.user, 404),

@@ -285,6 +285,34 @@ import Waiting
     }
   }
 
+  @Test func `who has changed a notification, and what it was before, can be read`() async throws {
+    try await TestServer.test(prepare: { try $1.installNote() }) { server in
+      try await server.addUser("other", .publisher)
+      try await server.publish(#","title":"t","notBefore":"2100-01-01T00:00:00Z""#)
+      let target = "/api/notifications/0"
+      for (user, change) in [
+        ("publisher", #"{"message":"n","title":null}"#), ("publisher", #"{"message":"n"}"#),
+        ("admin", #"{"title":"u","notBefore":"2100-01-02T00:00:00Z"}"#),
+      ] {
+        #expect(try await server.status("PATCH", target, as: user, body: change) == 200)
+      }
+      #expect(try await server.status("PATCH", target, as: "publisher", body: #"{"to":1}"#) == 400)
+      let list = try await server.execute("GET", target + "/amendments", as: "publisher")
+      let found = list.objects("amendments")
+      // What changes nothing, or is refused, is no change.
+      #expect(found.map { $0["editor"] as? String } == ["admin", "publisher"])
+      let earlier = found.map { $0["earlier"] as? [String: Any] ?? [:] }
+      #expect(earlier.map { $0.keys.sorted() } == [["notBefore", "title"], ["message", "title"]])
+      #expect(earlier[0]["title"] is NSNull)
+      #expect(earlier[0]["notBefore"] as? String == "2100-01-01T00:00:00Z")
+      #expect(earlier[1]["title"] as? String == "t")
+      for user in ["device", "other"] {
+        #expect(try await server.status("GET", target + "/amendments", as: user) == 404)
+      }
+      #expect(try await server.status("GET", target + "/amendments?limit=1", as: "admin") == 400)
+    }
+  }
+
   @Test func `what was fetched cannot be changed any more`() async throws {
     try await TestServer.test(prepare: { try $1.installNote() }) { server in
       try await server.publish()

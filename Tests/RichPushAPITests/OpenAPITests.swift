@@ -40,6 +40,7 @@ import Testing
       ("SignInState", signInState, signInState), ("PasswordChange", password, password),
       ("AudienceNames", names, names), ("Interaction", reply, Interaction.displayed),
       ("InteractionPage", interactionPage(true), interactionPage(false)),
+      ("AmendmentList", amendments("u"), amendments(nil)),
       ("WebhookList", webhooks(true), webhooks(false)),
       ("NewWebhook", newWebhook(true), newWebhook(false)),
       ("FailedDeliveryList", failedDeliveries, FailedDeliveryList(deliveries: [])),
@@ -211,6 +212,12 @@ import Testing
           id: 1, user: "u", device: text, event: isFull ? .reply : .action, action: "a", text: text,
           time: date)
       ], next: isFull ? 1 : nil)
+  }
+
+  private static func amendments(_ editor: String?) -> AmendmentList {
+    AmendmentList(amendments: [
+      RecordedAmendment(editor: editor, time: date, earlier: ["title": .null])
+    ])
   }
 
   private static func webhooks(_ isFull: Bool) -> WebhookList {

@@ -25,6 +25,29 @@ import Testing
     #expect(try await store.outbox.deliveries(of: first.id).map(\.state) == [.cancelled, .queued])
   }
 
+  @Test func `the last changes by people stay, also when who made them goes`() async throws {
+    let store = try scratch.open()
+    let id = try await store.notifications.create(new("0")).notification.id
+    for number in 1...52 {
+      var change = new("\(number)")
+      change.amendment = NewAmendment(
+        by: number == 52 ? bob : shop, of: #"{"message":"\(number - 1)"}"#)
+      scratch.pass(1)
+      _ = try await store.notifications.amend(id, with: change)
+      // The same again is no change.
+      _ = try await store.notifications.amend(id, with: change)
+    }
+    // As of a file that was replaced.
+    _ = try await store.notifications.amend(id, with: new("53"))
+    _ = try await store.accounts.removeUser("bob")
+    let found = try await store.notifications.amendments(of: id)
+    #expect(found.count == 50)
+    #expect(
+      found.first == StoredAmendment(editor: nil, earlier: #"{"message":"51"}"#, time: scratch.now))
+    #expect(found.last?.editor == "shop" && found.last?.earlier == #"{"message":"2"}"#)
+    #expect(try await store.notifications.amendments(of: id + 1) == [])
+  }
+
   @Test func `a push goes on saying what its version said`() async throws {
     let store = try scratch.open()
     var old = new("first")

@@ -4,6 +4,7 @@ import { address, get, patch, post, query, remove } from "./api.js";
 import { countsBar } from "./counts-bar.js";
 import { fill, h, icon } from "./dom.js";
 import { number, time } from "./format.js";
+import { history } from "./history.js";
 import { listen } from "./live.js";
 import { recipients } from "./sent.js";
 import { pagedTable } from "./paged-table.js";
@@ -34,6 +35,7 @@ class Notification extends Screen {
     const seen = texts.states[details.richType ? "fetched" : "displayed"];
     this.recipients = pagedTable(t.people, [t.person, t.state, seen, t.devices], t.nobody, (after, limit) => this.receipts(after, limit));
     this.deliveries = pagedTable(t.deliveries, [t.service, t.person, t.state, t.attempts, t.reason], t.noDeliveries, (after, limit) => this.pushes(after, limit));
+    this.history = history(this.path);
     this.interactions = details.actions && pagedTable(t.interactions, [t.person, t.button, t.answer, t.time], t.noInteractions, (after, limit) => this.answers(after, limit));
     this.person = h("input", { type: "search", "aria-label": t.person, placeholder: t.person, on: { input: () => this.search() } });
     this.personState = filter(t.state, ["queued", "sent", "displayed", "fetched", "opened", "read"], this.recipients);
@@ -61,6 +63,7 @@ class Notification extends Screen {
       h("div", { class: "columns" },
         h("section", { class: "panel" }, h("h2", {}, t.about), facts(details), advice({ title: details.title, body: details.message })),
         h("section", { class: "panel" }, h("h2", {}, t.timeline), this.timeline)),
+      this.history,
       this.interactions && h("section", { class: "line-up" }, h("div", { class: "head" }, h("h2", {}, t.interactions)), this.interactions),
       h("section", { class: "line-up" },
         h("div", { class: "head" }, h("h2", {}, t.people), h("div", { class: "actions" }, this.person, this.personState)), this.recipients),
@@ -71,7 +74,7 @@ class Notification extends Screen {
     this.showTimeline();
     // What happened while it was loaded may have sent its event too early.
     this.refreshSoon();
-    await Promise.all([this.recipients.show(), this.deliveries.show(), this.interactions?.show()]);
+    await Promise.all([this.recipients.show(), this.deliveries.show(), this.interactions?.show(), this.history.show(details)]);
   }
 
   get hasEnded() {

@@ -201,8 +201,8 @@ struct NotificationRoutes: Sendable {
     try draft.requireAllowed(for: context.caller.role)
     try authenticator.countNotification(by: context.caller)
     let amended = try await publisher.amend(
-      old, as: draft, isFromDevice: !context.caller.mayPublish, using: context.caller.usableAssets,
-      confirm: confirm(context))
+      old, as: draft, by: context.caller.id, isFromDevice: !context.caller.mayPublish,
+      using: context.caller.usableAssets, confirm: confirm(context))
     return .json(200, RichNotification(amended, isRead: false))
   }
 

@@ -77,6 +77,13 @@ struct ReceiptRoutes: Sendable {
         next: found.count > limit ? page.last?.id : nil))
   }
 
+  /// `GET /api/notifications/<id>/amendments`: what people have changed of it, the last change first.
+  func amendments(_ context: RequestContext) async throws -> Response {
+    _ = try context.query()
+    let found = try await store.notifications.amendments(of: notification(context))
+    return .json(200, AmendmentList(amendments: found.map(RecordedAmendment.init)))
+  }
+
   /// The notification of a request whose caller may know what became of it with others.
   private func notification(_ context: RequestContext) async throws -> Int {
     let id = try context.notificationID()
@@ -219,6 +226,14 @@ extension ReceiptState {
     } else {
       return nil
     }
+  }
+}
+
+extension RecordedAmendment {
+  fileprivate init(_ stored: StoredAmendment) {
+    self.init(
+      editor: stored.editor, time: stored.time,
+      earlier: JSONValue(stored.earlier.utf8)?.members ?? [:])
   }
 }
 

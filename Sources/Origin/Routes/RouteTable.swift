@@ -74,6 +74,9 @@ struct RouteTable: Sendable {
         "GET", "/api/notifications/{}/interactions", for: .user, by: [.all, .receiptsToken],
         receipts.interactions),
       Route(
+        "GET", "/api/notifications/{}/amendments", for: .user, by: [.all, .receiptsToken],
+        receipts.amendments),
+      Route(
         "POST", "/api/notifications/{}/interactions", for: .user, by: [.session, .token, .push],
         body: .memory(limit: 8192), interactions.post),
       Route(

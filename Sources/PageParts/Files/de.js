@@ -225,6 +225,7 @@ export const texts = {
     notMeasurable: "Nicht messbar: Diese Geräte melden weder, dass sie angezeigt, noch, dass sie geöffnet wurde.",
     everyState: "Jeder Status", replay: "Erneut senden", replayed: "Sie wird erneut gesendet.", content: "Inhalt", to: "Empfänger", form: "Form", number: "Nummer",
   },
+  history: { title: "Änderungen", nothing: "nichts" },
   services: {
     lanes: "Push-Dienste", lane: "Push-Dienst", state: "Status", queued: "Warten", oldest: "Älteste wartende", sent: "Gesendet seit dem Start", failed: "Aufgegeben seit dem Start",
     everyLane: "Alle Dienste", outbox: "Postausgang", job: "Zustellung", notification: "Benachrichtigung", attempts: "Versuche", reason: "Grund",

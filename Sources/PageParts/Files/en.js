@@ -226,6 +226,7 @@ export const texts = {
     notMeasurable: "Not measurable: its devices report neither that it was displayed nor that it was opened.",
     everyState: "All states", replay: "Send again", replayed: "It will be sent again.", content: "Content", to: "Recipients", form: "Form", number: "Number",
   },
+  history: { title: "Changes", nothing: "nothing" },
   services: {
     lanes: "Push services", lane: "Push service", state: "State", queued: "Waiting", oldest: "Oldest waiting", sent: "Sent since the start", failed: "Given up since the start",
     everyLane: "All services", outbox: "Outbox", job: "Push", notification: "Notification", attempts: "Attempts", reason: "Reason",

@@ -16,6 +16,7 @@ extension EngineTables {
       guard let notification = try transaction.update(id, with: new, replacing: content, at: now)
       else { return nil }
       try transaction.record(new, as: id, at: now)
+      if let amendment = new.amendment { try transaction.add(amendment, of: id, at: now) }
       try transaction.cancelUnsent(id, at: now)
       try transaction.announce(
         new, to: transaction.recipients(of: id), as: notification, at: now)
@@ -36,6 +37,17 @@ extension EngineTables {
           """, now, id) == 1
       if isWithdrawn { transaction.effects.add(.change(id)) }
       return isWithdrawn
+    }
+  }
+
+  func amendments(of id: Int) async throws -> [StoredAmendment] {
+    try await database.read { query in
+      try query.all(
+        """
+        SELECT name, earlier, amendment.created
+        FROM amendment LEFT JOIN users ON users.id = editor
+        WHERE notification = $1 ORDER BY amendment.id DESC LIMIT \(StoredAmendment.limit)
+        """, id, read: StoredAmendment.init)
     }
   }
 
@@ -109,7 +121,29 @@ extension Queryable {
   }
 }
 
+extension StoredAmendment {
+  /// How many a notification keeps.
+  fileprivate static let limit = 50
+
+  fileprivate init(_ row: inout some Row) throws {
+    (editor, earlier, time) = (try row.next(), try row.next(), try row.next())
+  }
+}
+
 extension Changing {
+  /// Adds a change to a notification's history, of which only the last ones stay.
+  fileprivate func add(_ amendment: NewAmendment, of id: Int, at now: Date) throws {
+    try run(
+      "INSERT INTO amendment(notification, editor, earlier, created) VALUES ($1, $2, $3, $4)",
+      id, amendment.editor, amendment.earlier, now)
+    try run(
+      """
+      DELETE FROM amendment WHERE notification = $1 AND id <= (
+        SELECT id FROM amendment WHERE notification = $1
+        ORDER BY id DESC LIMIT 1 OFFSET \(StoredAmendment.limit))
+      """, id)
+  }
+
   /// Nil if the notification has expired, another has taken its place, or it has other content than `content`; without
   /// that, also if a recipient has fetched it.
   fileprivate func update(

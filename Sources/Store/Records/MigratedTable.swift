@@ -58,6 +58,8 @@ struct MigratedTable: Sendable {
         + "created not_before expires form withdrawn held replaced members replaces replaced_by focus "
         + "asset_alt"),
     MigratedTable(
+      "amendment", key: "id", columns: "id notification editor earlier created"),
+    MigratedTable(
       "idempotency", key: "sender", "key", columns: "sender key request notification"),
     MigratedTable(
       "published_file", key: "folder", "path",
@@ -125,7 +127,8 @@ struct MigratedTable: Sendable {
 
   /// The tables in PostgreSQL whose next number follows from the largest so far.
   static let numbered = [
-    "users", "session", "access_token", "webhook_delivery", "draft", "pairing", "interaction",
+    "users", "session", "access_token", "webhook_delivery", "draft", "pairing", "amendment",
+    "interaction",
     "push", "job", "audience_part", "link_key",
   ]
 }

@@ -42,6 +42,8 @@ package struct NotificationInsert: Sendable {
   package var idempotencyKey: IdempotencyKey?
   /// The file of the drop folder that it is made of, or nil.
   package var file: PublishedFile?
+  /// What its history is to have of a change; nil if nothing.
+  package var amendment: NewAmendment?
   /// The version of the message and the media that a push event has a link to, as JSON text, which the store only
   /// keeps; nil if the embedded gateway announces nothing.
   package var event: String?
@@ -57,6 +59,29 @@ package struct NotificationInsert: Sendable {
 extension NotificationInsert {
   /// The user whose device sends it to the user itself; nil if another sends it.
   var device: UserID? { isFromDevice ? sender : nil }
+}
+
+/// A change of a notification by a person.
+package struct NewAmendment: Sendable {
+  /// Who makes it.
+  package let editor: UserID
+  /// The members that it changes as they were before, as a JSON object; null for one that was not there.
+  package let earlier: String
+
+  /// Describes a change.
+  package init(by editor: UserID, of earlier: String) {
+    (self.editor, self.earlier) = (editor, earlier)
+  }
+}
+
+/// A change of a notification in its history.
+package struct StoredAmendment: Sendable, Equatable {
+  /// Who made it; nil if that user was removed.
+  package let editor: String?
+  /// The members that it changed as they were before, as a JSON object; null for one that was not there.
+  package let earlier: String
+  /// When it was made.
+  package let time: Date
 }
 
 /// A publisher's name for one request, so that a repetition of the request creates nothing again.
@@ -214,6 +239,8 @@ package protocol Notifications: Sendable {
   func notification(for key: IdempotencyKey, sender: UserID?) async throws -> StoredNotification?
   /// What a file of the drop folder was published as last, or nil.
   func publication(ofFile path: String, in folder: String) async throws -> FilePublication?
+  /// What people have changed of a notification, the last change first: the last 50.
+  func amendments(of id: Int) async throws -> [StoredAmendment]
   /// When a notification's content was replaced that some had fetched, and the first `limit` of those by their
   /// numbers; nil if it was not.
   func replacement(of id: Int, limit: Int) async throws -> ContentReplacement?

@@ -292,6 +292,17 @@ enum SQLiteSchema {
     CREATE INDEX draft_of_editor ON draft(editor);
     CREATE INDEX draft_by_time ON draft(template, updated);
     """,
+    """
+    -- What was changed of notifications before they went: who has changed it, and the members as they were before, as JSON.
+    CREATE TABLE amendment(
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      notification INTEGER NOT NULL REFERENCES notification ON DELETE CASCADE,
+      editor INTEGER REFERENCES users ON DELETE SET NULL,
+      earlier TEXT NOT NULL, created INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX amendment_of_notification ON amendment(notification, id);
+    CREATE INDEX amendment_of_editor ON amendment(editor);
+    """,
   ]
 
   /// The tables of ``version``.
@@ -420,6 +431,15 @@ enum SQLiteSchema {
       PRIMARY KEY (folder, path)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX published_file_of_notification ON published_file(notification);
+    -- What was changed of notifications before they went: who has changed it, and the members as they were before, as JSON.
+    CREATE TABLE amendment(
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      notification INTEGER NOT NULL REFERENCES notification ON DELETE CASCADE,
+      editor INTEGER REFERENCES users ON DELETE SET NULL,
+      earlier TEXT NOT NULL, created INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX amendment_of_notification ON amendment(notification, id);
+    CREATE INDEX amendment_of_editor ON amendment(editor);
     CREATE TABLE notification_count(
       notification INTEGER PRIMARY KEY REFERENCES notification ON DELETE CASCADE,
       recipients INTEGER NOT NULL, reached INTEGER NOT NULL DEFAULT 0,

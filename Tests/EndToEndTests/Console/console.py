@@ -1063,6 +1063,16 @@ def check_a_scheduled_notification_is_changed_and_a_fetched_one_not_offered(cons
         changed = page.request.get(f"{SERVER}/api/notifications?sent", headers=basic("nora")).json()["notifications"][0]
         assert [changed[name] for name in ["message", "payload", "notBefore", "expires"]] == [
             "Sooner", "logo.png", "2098-06-01T10:30:00Z", "2098-06-02T10:30:00Z"], changed
+        answer = page.request.patch(f"{SERVER}/api/notifications/{late}", headers=basic("admin"), data=json.dumps({"title": "News"}))
+        assert answer.ok, answer.text()
+        page.reload()
+        changes = page.get_by_role("region", name="Changes").get_by_role("listitem")
+        expect(changes).to_have_count(2)
+        expect(changes.nth(0)).to_contain_text("by admin")
+        expect(changes.nth(0)).to_contain_text("Titlenothing → News")
+        expect(changes.nth(1)).to_contain_text("by nora")
+        for words in ["MessageLater → Sooner", "Contentnothing → ", "Expires atnothing → ", "1 January 2099", "→ Sunday, 1 June 2098"]:
+            expect(changes.nth(1)).to_contain_text(words)
         sent = send(page, "nora", "Now")
         show(page, f"sent/{sent}")
         expect(page.get_by_role("button", name="Change")).to_be_visible()
