@@ -31,7 +31,7 @@ import Testing
     for number in 1...52 {
       var change = new("\(number)")
       change.amendment = NewAmendment(
-        by: number == 52 ? bob : shop, of: #"{"message":"\(number - 1)"}"#)
+        by: number == 52 ? bob : shop, of: #"{"message":"\#(number - 1)"}"#)
       scratch.pass(1)
       _ = try await store.notifications.amend(id, with: change)
       // The same again is no change.

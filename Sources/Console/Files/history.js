@@ -10,7 +10,7 @@ const t = texts.history;
 /** A part of a page with the changes of a notification, the last one first; hidden if there are none. */
 export function history(path) {
   const list = h("ol", { class: "history" });
-  const part = h("section", { class: "panel", hidden: true }, h("h2", {}, t.title), list);
+  const part = h("section", { class: "panel", hidden: true, "aria-label": t.title }, h("h2", {}, t.title), list);
   /** Reads them; `details` is what the notification is now. */
   part.show = async (details) => {
     const { amendments } = await get(`${path}/amendments`);
