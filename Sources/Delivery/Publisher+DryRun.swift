@@ -166,6 +166,9 @@ extension NotificationMessage {
 }
 
 extension DryRun.Rendition {
+  /// The largest content that is in the response itself, in bytes.
+  private static let largestData = 65_536
+
   fileprivate init(_ profile: Profile, _ rendered: RenderedMedia, of source: RenditionSource) {
     let bytes =
       switch rendered {
@@ -179,6 +182,14 @@ extension DryRun.Rendition {
     if source.pinned != nil, AssetName(source.payload) != nil {
       let name = PercentEncoding.encode(source.payload)
       url = "/api/assets/\(source.richType)/\(name)/media?profile=\(profile.name)"
+    } else if source.pinned == nil, bytes <= Self.largestData {
+      let content: Data? =
+        switch rendered {
+        case .stored(let media): try? Data(contentsOf: URL(filePath: media.path))
+        case .transient(let media): Data(media.bytes)
+        case .redirect: nil
+        }
+      data = content?.base64EncodedString()
     }
   }
 

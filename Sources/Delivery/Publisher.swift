@@ -224,7 +224,8 @@ package struct Publisher: Sendable {
         content.take(earlier, in: store)
         content.alt = earlier.said.alt
       } else {
-        guard plugin.accepts("text/plain") else { throw Self.unusable }
+        guard plugin.takesLiteralContent else { throw Self.unusable }
+        content.source.payload = try assets.validator.literal(payload, for: plugin)
         content.details = try await assets.validator.details(content.source)
       }
     } else if let asset =
@@ -246,6 +247,7 @@ package struct Publisher: Sendable {
         richType: richType, message: draft.message.text, payload: asset.name,
         pinned: PinnedAsset(blob, type: type, in: store), focus: asset.focus)
     } else {
+      content.source.payload = try assets.validator.literal(payload, for: plugin)
       do throws(ServiceError) {
         content.details = try await renderer.inTurn(of: user, plugin) {
           [source = content.source] () async throws(ServiceError) in
@@ -307,13 +309,13 @@ package struct Publisher: Sendable {
 
   /// The payload's asset; nil if the payload is literal content.
   ///
-  /// Literal content is text: a plugin that does not accept `text/plain` accepts only files.
+  /// A plugin that does not take literal content accepts only files.
   private func asset(
     _ richType: String, _ payload: String, _ plugin: Plugin
   ) async throws(ServiceError) -> AssetRecord? {
-    let acceptsText = plugin.accepts("text/plain")
+    let takesLiterals = plugin.takesLiteralContent
     guard let name = AssetName(payload) else {
-      if acceptsText { return nil }
+      if takesLiterals { return nil }
       let problem = AssetName.problem(with: payload) ?? "It is not a file's name."
       throw ServiceError(
         .rejected, "\(payload.quoted) names no asset. \(problem)")
@@ -322,7 +324,7 @@ package struct Publisher: Sendable {
       return try await assets.examine(richType, name).asset
     } catch {
       guard error.code == .notFound else { throw error }
-      if acceptsText { return nil }
+      if takesLiterals { return nil }
       let similar = await assets.suggestion(for: name.value, richType)
       throw ServiceError(
         .rejected,

@@ -30,6 +30,23 @@ package struct PayloadValidator: Sendable {
     }
   }
 
+  /// Literal content as the plugin gets it: of a rich type with a form what was filled in, checked, without members that
+  /// are null.
+  ///
+  /// - Throws: all that is wrong with what was filled in, each as a fault of `payload` or of a member such as
+  ///   `payload.code`.
+  package func literal(_ payload: String, for plugin: Plugin) throws(ServiceError) -> String {
+    guard let form = plugin.manifest.form else { return payload }
+    let faults = FormField.faults(in: payload, of: form).map { fault in
+      let member = fault.name.map { "payload." + $0 } ?? "payload"
+      return ServiceError.Fault(member, .rejected, "\(member) \(fault.rule).")
+    }
+    if let error = ServiceError(faults) { throw error }
+    // In one form, so that a plugin reads what was checked, also of a member that is there twice.
+    let members = JSONValue(payload.utf8)?.members ?? [:]
+    return JSONCoding.text(JSONValue.object(members.filter { $0.value != .null }))
+  }
+
   /// Why a plugin is not asked about a file, and what its author can do; nil if it is.
   private func refusal(of pinned: PinnedAsset, by plugin: Plugin) -> String? {
     let (type, accepts) = (MediaType(pinned.type), plugin.manifest.accepts)

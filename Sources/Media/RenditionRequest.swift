@@ -47,7 +47,7 @@ package struct RenditionRequest: Sendable {
 package struct RenditionSource: Sendable {
   package let richType: String
   package let message: String
-  package let payload: String
+  package var payload: String
   package let id: Int?
   /// The file that the payload names; nil if the payload is literal content.
   package var pinned: PinnedAsset?

@@ -213,7 +213,7 @@ struct RouteServices: Sendable {
       assets: AssetRoutes(
         store: store, assets: intake.assets, renderer: media.renderer,
         sender: configuration.publishAs),
-      plugins: PluginRoutes(host: media.host),
+      plugins: PluginRoutes(host: media.host), types: RichTypeRoutes(host: media.host),
       sessions: sessions,
       outbox: OutboxRoutes(store: store, pushLanes: delivery.lanes),
       users: UserRoutes(store: store, authenticator: authenticator),

@@ -84,7 +84,7 @@ package struct Check: Sendable {
   }
 
   /// All checks, the simplest first.
-  package static let all = files + responses + payloads + assets + concurrency
+  package static let all = files + form + responses + payloads + assets + concurrency
 }
 
 extension Check.Finding {

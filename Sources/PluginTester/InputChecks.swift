@@ -142,7 +142,7 @@ extension Check {
   }
 
   /// Texts that break programs which take a payload for code, an option, a path, a header or JSON.
-  private static let hostileTexts = [
+  static let hostileTexts = [
     "\"", "\\", "'; rm -rf /; '", "$(touch $TMPDIR/x)", "`id`", "() { :;}; echo x", "-h",
     "--version", "../../etc/passwd", "%00%0d%0a", "a\nContent-Type: text/html\n\n<script>",
     "<img src=x>", "{}", "null", "\u{7f}\u{1}\t", "é\u{301}\u{202e}",

@@ -41,6 +41,8 @@ public struct DryRun: Sendable, Equatable, Codable {
     public let limit: Int
     /// Its path on the server, if the payload is an asset.
     @Nullable public var url: String?
+    /// The content in base64, if the payload is no asset and this has at most 65,536 bytes.
+    @Nullable public var data: String?
 
     /// Describes a rendition; the optional members can be set afterwards.
     package init(profile: String, status: Status, limit: Int) {

@@ -165,6 +165,17 @@ extension RichPushClient {
     }
   }
 
+  /// The kinds of content that there are, and what is filled in for those that need no file.
+  ///
+  /// ```swift
+  /// for type in try await client.richTypes().types {
+  ///   print(type.richType, (type.form ?? []).map(\.name))
+  /// }
+  /// ```
+  public func richTypes() async throws -> RichTypeList {
+    try await value(request("GET", ["api", "types"]))
+  }
+
   /// The state and the statistics of the server's plugins; for admins.
   ///
   /// ```swift

@@ -89,6 +89,7 @@ import Testing
     "PATCH /api/assets/{}/{}": Expectation(.publisher, 400, by: [.all, .assetsToken]),
     "DELETE /api/assets/{}/{}": Expectation(.publisher, 404, by: [.all, .assetsToken]),
     "GET /api/plugins": Expectation(.admin, 200),
+    "GET /api/types": Expectation(.publisher, 200, by: [.all, .accessToken]),
     "GET /api/outbox": Expectation(.admin, 200),
     "POST /api/outbox/{}/replay": Expectation(.admin, 404),
     "POST /api/outbox/replay": Expectation(.admin, 200),

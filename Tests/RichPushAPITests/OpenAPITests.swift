@@ -19,6 +19,7 @@ import Testing
       ("AssetPatch", AssetAmendment(alt: "a", focus: Asset.Focus(x: 0, y: 1)), AssetAmendment()),
       ("AssetList", page(true), page(false)),
       ("PluginReport", report(true), report(false)),
+      ("RichTypeList", richTypes(true), richTypes(false)),
       ("SentPage", sentPage(true), sentPage(false)),
       ("ReceiptPage", receiptPage(true), receiptPage(false)),
       ("DeliveryPage", deliveryPage(true), deliveryPage(false)),
@@ -257,13 +258,25 @@ import Testing
     var rendition = DryRun.Rendition(profile: "ios", status: .ready, limit: 1)
     if isFull {
       (rendition.reason, rendition.contentType) = ("r", "image/png")
-      (rendition.bytes, rendition.url) = (1, "/")
+      (rendition.bytes, rendition.url, rendition.data) = (1, "/", "AA==")
     }
     var text = DryRun.Text(
       platform: "apns", body: "m", bytes: 1, limit: 2, cut: false, members: members,
       payload: .object([:]))
     text.language = isFull ? "de" : nil
     return DryRun(audience: audience, renditions: [rendition], texts: [text], warnings: [])
+  }
+
+  private static func richTypes(_ isFull: Bool) -> RichTypeList {
+    var field = RichTypeList.Field(
+      name: "place", label: ["en": "Place"], kind: "choice", required: true,
+      choices: isFull ? [.init(value: "shop", label: ["en": "Shop"])] : [])
+    if isFull {
+      (field.example, field.minimum, field.maximum, field.maxLength) = (.string("shop"), 1, 2, 3)
+    }
+    let type = RichTypeList.RichType(
+      richType: "coupon", label: isFull ? ["en": "Coupon"] : [:], form: isFull ? [field] : nil)
+    return RichTypeList(types: [type])
   }
 
   private static let audience = AudienceSize(users: 1, devices: ["apns": 2], unknown: ["u"])

@@ -16,6 +16,7 @@ struct RouteTable: Sendable {
   let interactions: InteractionRoutes
   let assets: AssetRoutes
   let plugins: PluginRoutes
+  let types: RichTypeRoutes
   let sessions: SessionRoutes
   let outbox: OutboxRoutes
   let users: UserRoutes
@@ -183,6 +184,7 @@ struct RouteTable: Sendable {
       Route("GET", "/api/failed-logins", for: .admin, users.refusals),
       Route("GET", "/api/storage", for: .admin, health.storage),
       Route("GET", "/api/plugins", for: .admin, plugins.list),
+      Route("GET", "/api/types", for: .publisher, by: [.all, .accessToken], types.list),
       Route("GET", "/api/assets", for: .publisher, by: [.all, .assetsToken], assets.list),
       Route(
         "POST", "/api/assets", for: .publisher, by: [.all, .assetsToken],

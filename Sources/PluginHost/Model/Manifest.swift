@@ -30,6 +30,10 @@ package struct Manifest: Sendable, Hashable {
 
   /// The version its author gave it.
   package var version = ""
+  /// What people read for the rich type, by language; empty if it says nothing.
+  package var label: [String: String] = [:]
+  /// The fields that make up content without a file; nil if such content is any text.
+  package var form: [FormField]?
   /// A file name in the plugin's folder, or in that of the `richpush` binary; nil means the rich type.
   package var executable: String?
   /// Names of further programs that it starts, next to the executable; one may be missing.
@@ -80,8 +84,15 @@ extension Manifest {
       if let member = Manifest.unknownMember(in: json) {
         throw PluginProblem("\"\(member)\" is not a member it can have")
       }
-      try self.init(
-        checking: try JSONDecoder().decode(ManifestText.self, from: Data(json)), name, maximum)
+      let text = try JSONDecoder().decode(ManifestText.self, from: Data(json))
+      try self.init(checking: text, name, maximum)
+      guard text.label != nil || text.form != nil else { return }
+      guard let tree = JSONTree(json) else { throw PluginProblem("it is not JSON") }
+      label =
+        try tree["label"].map { label throws(PluginProblem) in
+          try FormField.label(label, at: "label")
+        } ?? [:]
+      form = try tree["form"].map { form throws(PluginProblem) in try FormField.fields(form) }
     } catch let problem as PluginProblem {
       throw problem
     } catch let error as DecodingError {
@@ -200,6 +211,12 @@ private struct ManifestText: Decodable {
 
   var `protocol`: Int?
   var name, version, executable: String?
+  /// Any value; what it has to be is said better than a decoder does.
+  struct Unread: Decodable {
+    init(from decoder: any Decoder) {}
+  }
+
+  var label, form: Unread?
   var mode: Manifest.Mode?
   var verbs: [PluginCall.Verb]?
   var accepts, produces, programs, query: [String]?
@@ -209,7 +226,7 @@ private struct ManifestText: Decodable {
 
   enum CodingKeys: String, CodingKey, CaseIterable {
     case `protocol`, name, version, executable, programs, mode, verbs, accepts, produces, query
-    case perUser, perNotification, network, limits, workers
+    case perUser, perNotification, network, limits, workers, label, form
   }
 }
 

@@ -62,6 +62,9 @@ package final class Plugin: Sendable, Hashable {
     }.joined(separator: " ")
   }
 
+  /// Whether it takes content without a file: what its form asks for, or any text.
+  package var takesLiteralContent: Bool { manifest.form != nil || accepts("text/plain") }
+
   /// Whether the manifest's `accepts` covers a media type.
   package func accepts(_ mediaType: String) -> Bool { accepted.contains { $0.covers(mediaType) } }
 

@@ -11,6 +11,8 @@ enum PluginCommand: Command {
       richpush plugin list --json       the same as one JSON object, for programs
       richpush plugin new coupon --language python
                                         creates a folder with a working plugin and its test
+      richpush plugin new coupon --form
+                                        the same, of what is filled in in the console
       richpush plugin run coupon --payload SAVE10
                                         shows what the server would send, and the response
       richpush plugin check plugins/coupon
@@ -28,7 +30,9 @@ enum PluginCommand: Command {
   static let options: [Option] =
     [
       PluginFolders.option,
-      .value("language", "NAME", "new: sh, python, perl, php or swift", default: "sh"),
+      .value(
+        "language", "NAME", "new: sh (without it), python, perl, php or swift; with --form python"),
+      .flag("form", "new: a plugin whose content is filled in, by fields in its plugin.json"),
       .value("verb", "VERB", "run: render, validate or describe", default: "render"),
       .list("payload", "TEXT", "run, check, install: literal content to call it with"),
       .list("asset", "FILE", "run, check, install: a file to call it with"),
@@ -67,8 +71,10 @@ enum PluginCommand: Command {
 
   private static func create(_ type: String, _ arguments: Arguments) throws {
     let plugins = PluginFolders(arguments).own
-    let language = try arguments.required("language")
-    let scaffold = try CommandLineError.usage { try Scaffold(type, language: language) }
+    let language = arguments.string("language")
+    let scaffold = try CommandLineError.usage {
+      try Scaffold(type, language: language, hasForm: arguments.flag("form"))
+    }
     for file in try scaffold.write(into: plugins, launcher: Programs.launcher) {
       Terminal.print("\(file)")
     }
@@ -79,7 +85,7 @@ enum PluginCommand: Command {
         \(plugins)/\(type)/test.sh
         richpush plugin check \(plugins)/\(type)
       A running server uses it at once:
-        richpush notify --to alice --type \(type) --payload Hello "For you"
+        richpush notify --to alice --type \(type) --payload '\(scaffold.sample)' "For you"
       """)
   }
 

@@ -8,6 +8,12 @@ import Testing
     try await RunningServer.lend(flags: [
       "--connections-per-address", "100", "--compat", "webhooks",
     ]) { scratch in
+      // Content that is filled in.
+      for (name, isProgram) in [("plugin.json", false), ("coupon", true)] {
+        try scratch.drop(
+          Package.bytes("plugins/examples/coupon/" + name), as: "plugins/coupon/" + name,
+          executable: isProgram)
+      }
       let data = scratch.folder.path + "/var"
       _ = try await Child.run(
         "richpush", ["user", "add", "alice", "--role", "publisher", "--data", data],

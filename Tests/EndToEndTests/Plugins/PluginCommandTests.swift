@@ -33,6 +33,37 @@ import Testing
     #expect(again.exitCode == 1)
   }
 
+  @Test func `makes a plugin whose content is filled in, which works and stands every check`()
+    async throws
+  {
+    let plugins = scratch.folder.path
+    let made = try await Child.run(
+      "richpush", ["plugin", "new", "voucher", "--form", "--plugins", plugins])
+    #expect(made.exitCode == 0, "\(made.errors)")
+    let test = try await Child.run("/bin/sh", ["\(plugins)/voucher/test.sh"])
+    #expect(test.output.count == 3 && test.output.allSatisfy { $0.hasPrefix("ok: ") }, "\(test)")
+    try await expectChecked("\(plugins)/voucher")
+    let other = try await Child.run(
+      "richpush", ["plugin", "new", "other", "--form", "--language", "perl", "--plugins", plugins])
+    #expect(other.exitCode == 64 && other.errors.contains("python"), "\(other.errors)")
+  }
+
+  @Test func `says where a form is wrong, and which sample it does not take`() async throws {
+    let plugins = scratch.folder.path
+    _ = try await Child.run("richpush", ["plugin", "new", "card", "--form", "--plugins", plugins])
+    let sample = try await Child.run(
+      "richpush",
+      ["plugin", "check", plugins + "/card", "--payload", #"{"title":"x","day":"now"}"#])
+    #expect(sample.exitCode == 1)
+    let found = sample.output.first { $0.contains("found:") && $0.contains("day must be a day") }
+    #expect(found != nil, "\(sample)")
+    let manifest = #"{"form": [{"name": "title"}, {"name": "day", "kind": "year"}]}"#
+    try scratch.drop(Array(manifest.utf8), as: "card/plugin.json")
+    let form = try await Child.run("richpush", ["plugin", "check", plugins + "/card"])
+    #expect(form.exitCode == 1)
+    #expect(form.output.contains { $0.contains(#""form[1].kind" must be one of text"#) }, "\(form)")
+  }
+
   @Test func `refuses names and languages that there are none of`() async throws {
     for words in [["Card"], ["card", "--language", "cobol"], ["../card"]] {
       let result = try await Child.run(
@@ -42,7 +73,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.folder.path).isEmpty)
   }
 
-  @Test(arguments: ["countdown", "place", "poll", "rating", "swatch", "ticket"])
+  @Test(arguments: ["countdown", "coupon", "place", "poll", "rating", "swatch", "ticket"])
   func `has examples that stand every check`(name: String) async throws {
     let folder = scratch.folder.appending(path: name)
     try FileManager.default.copyItem(
