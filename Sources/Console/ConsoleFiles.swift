@@ -32,6 +32,8 @@ package enum ConsoleFiles {
     "uploads.js": PackageResources.uploads_js,
     "conflict-dialog.js": PackageResources.conflict_dialog_js,
     "compose.js": PackageResources.compose_js,
+    "content-types.js": PackageResources.content_types_js,
+    "content-fields.js": PackageResources.content_fields_js,
     "fields.js": PackageResources.fields_js,
     "message-fields.js": PackageResources.message_fields_js,
     "action-fields.js": PackageResources.action_fields_js,

@@ -1,6 +1,7 @@
 // What was sent or kept before, as it is entered in the screen “Compose”.
 import { get } from "./api.js";
 import { everybody } from "./audience-names.js";
+import { enteredContent } from "./content-fields.js";
 import { fieldTime } from "./format.js";
 import { enteredLanguages } from "./language-tabs.js";
 import { enteredMessage } from "./message-fields.js";
@@ -15,9 +16,10 @@ export async function sentBefore(id) {
 export function enteredNotification(notification) {
   const { message, richType, payload, to, form, badge, notBefore, expires } = notification;
   const isLink = richType === "url" && /^https?:/.test(payload);
+  const filled = enteredContent(notification);
   return { message, said: enteredMessage(notification), languages: enteredLanguages(notification), form, badge,
     to: to && entered([to].flat()), notBefore: fieldTime(notBefore), expires: fieldTime(expires),
-    ...(isLink ? { url: payload } : richType && { content: { richType, name: payload } }) };
+    ...(isLink ? { url: payload } : filled ? { filled } : richType && { content: { richType, name: payload } }) };
 }
 
 /** The audience as it is entered. */

@@ -1,6 +1,7 @@
 // A dialog in which a notification is changed that no device has fetched.
 import { patch } from "./api.js";
 import { chooseAsset } from "./asset-picker.js";
+import { contentText } from "./content-types.js";
 import { h } from "./dom.js";
 import { faultsOf, field, focusOn, showFaults } from "./fields.js";
 import { fieldTime } from "./format.js";
@@ -11,8 +12,8 @@ import { texts } from "./texts.js";
 const t = texts.notification;
 const { faults: words } = texts.compose;
 
-/** Shows the dialog; calls `done` once the notification was changed. */
-export function amend(path, details, done) {
+/** Shows the dialog; `types` are the kinds of content. Calls `done` once the notification was changed. */
+export function amend(path, details, types, done) {
   const isScheduled = details.state === "scheduled";
   const message = h("textarea", { rows: 4, value: details.message });
   const said = messageFields(() => {}, ["replaces"]);
@@ -22,7 +23,7 @@ export function amend(path, details, done) {
   let chosen = media(details);
   const use = (asset) => {
     chosen = asset;
-    content.textContent = asset.payload ?? t.noContent;
+    content.textContent = contentText(types, asset) ?? t.noContent;
     removeContent.hidden = !asset.payload;
   };
   const choose = h("button", { type: "button", on: { click: async () => {

@@ -4,6 +4,8 @@ import { chooseAsset } from "./asset-picker.js";
 import { enteredNotification, sentBefore } from "./again.js";
 import { facts } from "./asset-card.js";
 import { audienceField } from "./audience.js";
+import { contentFields } from "./content-fields.js";
+import { contentTypes, filledRows } from "./content-types.js";
 import { fill, h, icon } from "./dom.js";
 import { chooseDraft, endDraft, nameDraft, storeDraft } from "./drafts.js";
 import { acceptDrops, chooseFiles } from "./drop.js";
@@ -26,7 +28,7 @@ const longestMessage = 16_384;
 const tolerance = 60_000;
 
 class Compose extends Screen {
-  /** The asset that is sent; without one, a link that was typed, or none. */
+  /** The asset that is sent; without one, what was filled in, a link that was typed, or none. */
   content = null;
   /** Whether everything that is missing is shown: once sending was tried. */
   isTried = false;
@@ -41,8 +43,16 @@ class Compose extends Screen {
       this.changed();
       this.chosen.focus();
     } } }, t.removeContent);
-    this.url = h("input", { type: "url", placeholder: "https://", on: { input: changed } });
+    this.url = h("input", { type: "url", placeholder: "https://", on: { input: () => {
+      if (this.url.value.trim()) this.filled.clear();
+      changed();
+    } } });
     this.urlDetails = h("details", {}, h("summary", {}, t.orLink), h("label", {}, t.url, this.url));
+    this.filled = contentFields(changed, () => {
+      this.content = null;
+      this.url.value = "";
+    });
+    await this.filled.load();
     this.said = messageFields(changed);
     this.message = h("textarea", { rows: 4, on: { input: changed } });
     this.length = h("span", { class: "hint" });
@@ -73,6 +83,7 @@ class Compose extends Screen {
         h("form", { class: "panel", noValidate: true, on: { submit } },
           h("fieldset", { class: "field" }, h("legend", {}, t.optional), this.chosen, this.removeContent, content.words),
           this.uploads,
+          this.filled.element,
           this.urlDetails,
           this.said.above,
           h("div", { class: "field" }, h("label", {}, t.message, this.message, this.length), message.words),
@@ -101,6 +112,7 @@ class Compose extends Screen {
 
   /** Uses the asset of kept values, if it is still there. */
   async useKept(kept) {
+    if (kept?.filled && !this.filled.has(kept.filled.richType)) this.say(texts.contentFields.gone, true);
     if (!kept?.content) return;
     try {
       this.use(await get(assetPath(kept.content)));
@@ -153,13 +165,14 @@ class Compose extends Screen {
   use(asset) {
     this.content = asset;
     this.url.value = "";
+    this.filled.clear();
     this.changed();
   }
 
   /** The values of the form, to be kept. */
   get values() {
     return {
-      content: this.content && { richType: this.content.richType, name: this.content.name }, url: this.url.value,
+      content: this.content && { richType: this.content.richType, name: this.content.name }, url: this.url.value, filled: this.filled.kept,
       message: this.message.value, said: this.said.kept, languages: this.languages.kept, to: this.audience.kept, form: this.form.value, badge: this.badge.checked,
       notBefore: this.notBefore.value, expires: this.expires.value, key: this.key, kept: this.kept,
     };
@@ -170,6 +183,7 @@ class Compose extends Screen {
     this.content = null;
     this.url.value = kept.url ?? "";
     this.urlDetails.open = Boolean(kept.url);
+    this.filled.kept = kept.filled;
     this.message.value = kept.message ?? "";
     this.said.kept = kept.said;
     this.languages.kept = kept.languages;
@@ -201,12 +215,13 @@ class Compose extends Screen {
   /** The notification as the API takes it; `to` replaces the recipients. */
   draft(to = this.audience.value) {
     const url = this.url.value.trim();
+    const filled = this.filled.value;
     const draft = {
       ...this.said.value,
       ...this.languages.value,
       message: this.message.value,
-      richType: url ? "url" : this.content?.richType,
-      payload: url || this.content?.name,
+      richType: filled?.richType ?? (url ? "url" : this.content?.richType),
+      payload: filled?.payload ?? (url || this.content?.name),
       to: to.length ? to : [`username:${this.session.username}`],
       form: this.form.value || undefined,
       notBefore: time(this.notBefore)?.toISOString().replace(/\.\d+Z/, "Z"),
@@ -220,7 +235,7 @@ class Compose extends Screen {
   get fields() {
     const { content, message, ...more } = this.own;
     const [above, below] = this.said.fields;
-    return { content, ...above, message, ...below, languages: this.languages.field, ...more };
+    return { content, ...this.filled.fields, ...above, message, ...below, languages: this.languages.field, ...more };
   }
 
   /** All that is wrong or missing, by field; what is only missing is no fault before sending was tried. */
@@ -242,7 +257,7 @@ class Compose extends Screen {
       say(name, value && value < now - tolerance, t.faults[name]);
     }
     say("expires", expires && expires <= (notBefore ?? now), t.faults.order);
-    return { ...this.refused, ...this.said.faults(this.isTried), ...faults };
+    return { ...this.refused, ...this.filled.faults(this.isTried), ...this.said.faults(this.isTried), ...faults };
   }
 
   /** How many characters the message has too many, about: the limit is in bytes. */
@@ -286,11 +301,12 @@ class Compose extends Screen {
     // For oneself, so that other recipients need not be right yet.
     const draft = { ...this.draft([]), notBefore: undefined, expires: undefined };
     const hasText = Boolean(draft.message.trim() || draft.title);
-    if (!draft.payload && !hasText || this.faults().content) return showPreviews(this.previews, null);
+    if (!draft.payload && !hasText || this.faults().content || this.filled.isIncomplete) return showPreviews(this.previews, null);
     this.checking = true;
     // Pictures can be seen before there are words.
     if (!hasText) draft.message = t.sample;
-    const content = !draft.payload ? null : draft.richType === "url" && !this.content ? { richType: "url", url: draft.payload } : this.content;
+    const isFilled = Boolean(this.filled.value);
+    const content = !draft.payload ? null : isFilled ? { richType: draft.richType } : draft.richType === "url" && !this.content ? { richType: "url", url: draft.payload } : this.content;
     try {
       const result = await post("/api/notifications?dry-run", draft);
       showPreviews(this.previews, result, content, draft, this.languages.shown);
@@ -336,7 +352,7 @@ class Compose extends Screen {
     if (!counted) throw new Error(t.changedMeanwhile);
     const draft = this.draft();
     const isSure = await confirmSending({
-      content: this.url.value.trim() ? { richType: "url", url: draft.payload } : this.content, message: draft,
+      filled: filledRows(await contentTypes(), draft), content: this.url.value.trim() ? { richType: "url", url: draft.payload } : this.content, message: draft,
       recipients: this.audience.entered, counted, notBefore: time(this.notBefore), expires: time(this.expires),
       verb: this.send.textContent,
     });

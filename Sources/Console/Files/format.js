@@ -39,6 +39,12 @@ export function time(text) {
   return element;
 }
 
+/** A day in full: "31 August 2026"; the text itself if it is none. */
+export function day(text) {
+  const date = new Date(`${text}T00:00`);
+  return Number.isNaN(date.valueOf()) ? `${text}` : date.toLocaleDateString(language, { dateStyle: "long" });
+}
+
 /** A time in full, with its zone: "Saturday, 28 November 2026 at 10:30 (Europe/Berlin, UTC+1)". */
 export const exactTime = (date) =>
   `${date.toLocaleString(language, { dateStyle: "full", timeStyle: "short" })} (${zone(date)})`;

@@ -26,7 +26,7 @@ export function keptDraft(user) {
 
 /** Whether values may be replaced by others: asks if anything is written. */
 export async function mayReplace(values) {
-  const isWritten = values?.message || values?.url || values?.content || isEntered(values?.said);
+  const isWritten = values?.message || values?.url || values?.content || values?.filled || isEntered(values?.said);
   return !isWritten || confirmed(texts.compose.replaceDraft, texts.compose.replaceDraftVerb);
 }
 

@@ -1,6 +1,7 @@
 // One notification: how far it has come, on which devices, why not, and what can still be done.
 import { amend } from "./amend.js";
 import { address, get, patch, post, query, remove } from "./api.js";
+import { called, contentTypes, filledRows } from "./content-types.js";
 import { countsBar } from "./counts-bar.js";
 import { fill, h, icon } from "./dom.js";
 import { number, time } from "./format.js";
@@ -28,6 +29,7 @@ class Notification extends Screen {
     this.path = `/api/notifications/${this.parameters[0]}`;
     const details = await get(`${this.path}/details`);
     this.details = details;
+    this.types = await contentTypes();
     const { counts } = details;
     this.bar = countsBar(details);
     this.tiles = h("div", { class: "tiles", "aria-label": t.progress, role: "group" });
@@ -44,7 +46,7 @@ class Notification extends Screen {
       this.progress(event.detail);
       this.refreshSoon();
     });
-    this.amendButton = h("button", { on: { click: () => amend(this.path, this.details, async () => {
+    this.amendButton = h("button", { on: { click: () => amend(this.path, this.details, this.types, async () => {
       await this.load();
       this.say(t.amended);
     }) } }, t.amend);
@@ -61,7 +63,7 @@ class Notification extends Screen {
       this.isReplaced && h("p", { class: "ended" }, h("a", { href: `#sent/${details.replacedBy}` }, t.replacedBy(details.replacedBy))),
       h("div", { class: "panel" }, this.bar, this.tiles, this.amendHint),
       h("div", { class: "columns" },
-        h("section", { class: "panel" }, h("h2", {}, t.about), facts(details), advice({ title: details.title, body: details.message })),
+        h("section", { class: "panel" }, h("h2", {}, t.about), facts(details, this.types), advice({ title: details.title, body: details.message })),
         h("section", { class: "panel" }, h("h2", {}, t.timeline), this.timeline)),
       this.history,
       this.interactions && h("section", { class: "line-up" }, h("div", { class: "head" }, h("h2", {}, t.interactions)), this.interactions),
@@ -197,12 +199,13 @@ function filter(label, states, list) {
     h("option", { value: "" }, t.everyState), states.map((name) => h("option", { value: name }, texts.states[name])));
 }
 
-function facts(details) {
+function facts(details, types) {
+  const filled = filledRows(types, details);
   const platforms = (details.platforms ?? []).map((platform) => [texts.platforms[platform.platform] ?? platform.platform, [...unshown(platform), isMeasured(details, platform) ? "" : t.notMeasurable].filter(Boolean).join(" ")]);
   return factsList([
     // Without a title, the text is the heading.
     ...saidRows({ ...details, message: details.title && details.message }),
-    [t.content, details.richType && `${texts.richTypes[details.richType] ?? details.richType}: ${details.payload}`], [t.to, recipients(details.to)],
+    [t.content, details.richType && (filled ? called(types, details.richType) : `${called(types, details.richType)}: ${details.payload}`)], ...(filled ?? []), [t.to, recipients(details.to)],
     [t.form, texts.compose.forms[details.form] ?? details.form], [t.number, details.id],
     ...platforms,
   ]);

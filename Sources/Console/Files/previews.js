@@ -107,6 +107,7 @@ function picture({ rendition, content, isLocked }, isCollapsed = false) {
   }
   const isPicture = rendition.contentType?.startsWith("image/");
   const source = isPicture && rendition.url ? address(rendition.url)
+    : isPicture && rendition.data ? `data:${rendition.contentType};base64,${rendition.data}`
     : content?.richType === "sound" ? assetMedia(content, "view=waveform&width=480") : null;
   if (!source) return h("span", { class: "shot symbol" }, icon("file"));
   return h("img", { class: isPicture ? "shot" : "shot waveform", alt: "", data: { profile: rendition.profile }, src: source });

@@ -10,12 +10,13 @@ const t = texts.sendDialog;
 /**
  * Resolves to whether it may be sent.
  *
- * `content` is an asset, a link or null, `message` what it says as the API takes it, `counted` the numbers of users and devices.
+ * `content` is an asset, a link or null, `filled` the rows of what was filled in instead, `message` what it says as the API takes it, `counted` the numbers of users and devices.
  */
-export function confirmSending({ content, message, recipients, counted, notBefore, expires, verb }) {
+export function confirmSending({ content, filled = [], message, recipients, counted, notBefore, expires, verb }) {
   return new Promise((resolve) => {
     const rows = [
       [memberLabel("title"), message.title], ...saidRows({ ...message, message: message.message.trim() }),
+      ...filled,
       [t.recipients, recipients],
       [t.time, notBefore ? exactTime(notBefore) : t.now],
       [t.expires, expires && exactTime(expires)],

@@ -1,5 +1,6 @@
 // What was sent, newest first.
 import { address, get, query } from "./api.js";
+import { called, contentTypes } from "./content-types.js";
 import { countsBar } from "./counts-bar.js";
 import { everybody } from "./audience-names.js";
 import { fill, h, icon } from "./dom.js";
@@ -27,6 +28,7 @@ class Sent extends Screen {
       h("div", { class: "filters" }, h("label", { class: "search" }, icon("search"), this.search),
         this.session.role === "admin" && h("label", { class: "check" }, this.all, t.ofAll), this.summary),
       this.list, this.more);
+    this.types = await contentTypes();
     await this.page();
   }
 
@@ -86,7 +88,7 @@ class Sent extends Screen {
       h("div", {},
         h("a", { href: `#sent/${one.id}` }, one.title ?? (one.message || t.noMessage)),
         one.title && one.message && h("p", {}, one.message),
-        h("p", { class: "line quiet" }, state(one.state), one.richType ? (texts.richTypes[one.richType] ?? one.richType) : texts.textAlone, time(one.notBefore ?? one.created),
+        h("p", { class: "line quiet" }, state(one.state), one.richType ? called(this.types, one.richType) : texts.textAlone, time(one.notBefore ?? one.created),
           t.to(recipients(one.audience)), this.all.checked && t.by(one.sender ?? t.removedUser))),
       countsBar(one),
       h("a", { class: "button", href: `#compose/again/${one.id}`, "aria-label": `${t.again}: ${summary(one)}` }, t.again));

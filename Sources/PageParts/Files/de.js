@@ -131,6 +131,11 @@ export const texts = {
     previews: "Was die Geräte zeigen", drop: "Datei hier ablegen, um sie zu senden",
     replaceDraft: "Ihren Entwurf ersetzen?", replaceDraftVerb: "Ersetzen",
   },
+  contentFields: {
+    choose: "Oder ausfüllen", nothing: "Nichts", none: "Bitte auswählen", optional: "(freiwillig)", yes: "Ja", no: "Nein",
+    missing: "Diese Angabe fehlt.", noNumber: "Geben Sie eine Zahl ein.", incomplete: "Ergänzen Sie das Datum.",
+    gone: "Solchen Inhalt gibt es auf diesem Server nicht mehr, oder er lässt sich nicht ausfüllen. Wählen Sie einen anderen.",
+  },
   message: {
     more: "Mehr", soundName: "Name des Tons", missingSound: "Geben Sie den Namen eines Tons Ihrer App ein.",
     noNumber: "Geben Sie eine Zahl von 0 bis 1 ein.", noObject: "Geben Sie ein JSON-Objekt ein, etwa {\"bestellung\": \"4711\"}.",

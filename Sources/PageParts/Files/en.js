@@ -132,6 +132,11 @@ export const texts = {
     previews: "What devices will show", drop: "Drop a file to send it",
     replaceDraft: "Replace what you were writing?", replaceDraftVerb: "Replace it",
   },
+  contentFields: {
+    choose: "Or fill in", nothing: "Nothing", none: "Choose one", optional: "(optional)", yes: "Yes", no: "No",
+    missing: "This is missing.", noNumber: "Enter a number.", incomplete: "Complete the date.",
+    gone: "Its content is of a kind that this server has no longer, or that can’t be filled in. Choose another one.",
+  },
   message: {
     more: "More", soundName: "Name of the sound", missingSound: "Enter the name of a sound of your app.",
     noNumber: "Enter a number from 0 to 1.", noObject: "Enter a JSON object, such as {\"order\": \"4711\"}.",

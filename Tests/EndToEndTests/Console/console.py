@@ -15,6 +15,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -1041,6 +1042,94 @@ def check_what_is_sent_can_be_undone_until_it_goes(console):
         page.get_by_role("button", name="Take back").click()
         expect(message).to_have_value("Later")
         expect(page.get_by_label("Send at")).to_have_value(re.compile("^2099-01-01T"))
+
+
+def check_a_coupon_is_filled_in_previewed_kept_and_sent_without_a_file(console):
+    shutil.copytree(pathlib.Path(PICTURES, "../plugins/examples/coupon"), pathlib.Path(ASSETS, "../plugins/coupon"))
+    types = urllib.request.Request(f"{SERVER}/api/types", headers=basic("shop"))
+    until(lambda: any(one["richType"] == "coupon" for one in json.load(urllib.request.urlopen(types))["types"]))
+    with console.page("shop") as page:
+        show(page, "compose")
+        kind = page.get_by_role("combobox", name="Or fill in")
+        expect(kind.locator("option")).to_have_text(["Nothing", "Coupon"])
+        kind.select_option("Coupon")
+        fields = page.get_by_role("group", name="Coupon")
+        code = fields.get_by_label("Code at the till")
+        assert code.get_attribute("placeholder") == "SUMMER25"
+        expect(fields.get_by_role("textbox", name="Link to the shop (optional)")).to_be_visible()
+        # All that is missing is said beside its field, and nothing was sent.
+        page.get_by_role("combobox", name="Recipients", exact=True).fill("alice")
+        page.get_by_role("button", name="Send", exact=True).click()
+        expect(page.get_by_role("alert")).to_contain_text("3 things are missing or wrong")
+        expect(code).to_be_focused()
+        expect(fields.locator(".fault:visible")).to_have_text(["This is missing."] * 3)
+        # What the server refuses, too.
+        code.fill("SUMMER25")
+        fields.get_by_label("Discount in per cent").fill("125")
+        fields.get_by_label("Valid until").fill("2099-08-31")
+        expect(fields.locator(".fault:visible")).to_have_text(["Discount in per cent must be a number from 1 to 100."])
+        fields.get_by_label("Discount in per cent").fill("25")
+        fields.get_by_label("Where it is valid").select_option("In the shop")
+        fields.get_by_label("Once for each customer").check()
+        expect(fields.locator(".fault:visible")).to_have_count(0)
+        # What the plugin itself makes of it is seen.
+        picture = page.locator("figure[data-device=iosExpanded] img[data-profile=ios]")
+        expect(picture).to_be_visible()
+        page.wait_for_function("image => image.naturalWidth > 300", arg=picture.element_handle())
+        expect(page.locator("figure[data-device=browser]")).to_contain_text("PNG")
+        expect(page.locator(".fault:visible")).to_have_count(0)
+        assert not violations(page, "a coupon"), violations(page, "a coupon")
+        # It is there after a reload, and for another who goes on with the draft; another content loses nothing.
+        page.reload()
+        expect(code).to_have_value("SUMMER25")
+        kind.select_option("Nothing")
+        expect(fields).to_be_hidden()
+        kind.select_option("Coupon")
+        expect(code).to_have_value("SUMMER25")
+        page.get_by_role("button", name="Keep as a draft").click()
+        page.get_by_role("dialog").get_by_label("Name").fill("August")
+        page.get_by_role("dialog").get_by_role("button", name="Keep as a draft").click()
+        expect(page.locator(".toast")).to_contain_text("kept for all publishers")
+    with console.page("mia", undo=10) as page:
+        show(page, "compose")
+        page.get_by_role("button", name="Drafts").click()
+        page.get_by_role("dialog").get_by_role("button", name=re.compile("^August")).click()
+        fields = page.get_by_role("group", name="Coupon")
+        expect(fields.get_by_label("Discount in per cent")).to_have_value("25")
+        expect(fields.get_by_label("Valid until")).to_have_value("2099-08-31")
+        expect(fields.get_by_label("Once for each customer")).to_be_checked()
+
+        def send_it():
+            page.get_by_role("button", name="Send", exact=True).click()
+            question = page.get_by_role("dialog")
+            for words in ["SUMMER25", "31 August 2099", "In the shop", "1 person"]:
+                expect(question).to_contain_text(words)
+            expect(question).not_to_contain_text("{")
+            question.get_by_role("button", name="Send", exact=True).click()
+
+        page.get_by_role("textbox", name="Title", exact=True).fill("For you")
+        send_it()
+        expect(page.get_by_role("heading", level=1)).to_contain_text("For you")
+        page.get_by_role("button", name="Undo").click()
+        expect(fields.get_by_label("Code at the till")).to_have_value("SUMMER25")
+        send_it()
+        about = page.locator(".facts-list")
+        expect(about).to_contain_text("Coupon")
+        expect(about).to_contain_text("SUMMER25")
+        expect(about).not_to_contain_text("{")
+        page.get_by_role("link", name="Send again").click()
+        expect(fields.get_by_label("Where it is valid")).to_have_value("shop")
+        # A file takes its place.
+        show(page, "compose/img/beach.jpg")
+        expect(page.locator(".chosen")).to_contain_text("beach.jpg")
+        expect(fields).to_be_hidden()
+        show(page, "sent")
+        expect(page.locator(".sent-list li").first).to_contain_text("Coupon")
+    with console.page("shop", locale="de-DE", viewport={"width": 320, "height": 700}) as page:
+        show(page, "compose")
+        page.get_by_role("combobox", name="Oder ausfüllen").select_option("Gutschein")
+        page.get_by_role("group", name="Gutschein").get_by_label("Code an der Kasse").fill("X")
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
 
 
 def check_a_scheduled_notification_is_changed_and_a_fetched_one_not_offered(console):
