@@ -209,6 +209,10 @@ struct RouteServices: Sendable {
         store: store, host: media.host, links: media.links,
         announcement: delivery.publisher.announcement),
       receipts: ReceiptRoutes(store: store, exports: exports),
+      statistics: StatisticsRoutes(
+        store: store, exports: exports,
+        cache: StatisticsCache(
+          store: store, unserved: Set(configuration.push.lanes.unreached), clock: clock)),
       interactions: InteractionRoutes(store: store),
       assets: AssetRoutes(
         store: store, assets: intake.assets, renderer: media.renderer,

@@ -110,3 +110,42 @@ extension RichNotification.Receipt: ExportRow {
     ]
   }
 }
+
+extension WeekStatistics.Week: ExportRow {
+  package static let exportColumns = [
+    "start", "notifications", "withdrawn", "recipients", "sent", "failed", "displayed", "fetched",
+    "opened", "read", "dismissed", "actions", "replies",
+  ]
+
+  package var exportCells: [ExportCell] {
+    [.time(start)]
+      + [
+        notifications, withdrawn, recipients, sent, failed, displayed, fetched, opened, read,
+        dismissed, actions, replies,
+      ].map(ExportCell.number)
+  }
+}
+
+// MARK: - Pages of them
+
+/// A page of a table that can be exported.
+package protocol ExportedPage: Encodable, Sendable {
+  associatedtype Row: ExportRow
+  /// What is on it.
+  var rows: [Row] { get }
+  /// The number at which the next page goes on; nil on the last one.
+  var next: Int? { get }
+}
+
+extension SentPage: ExportedPage {
+  package var rows: [Entry] { notifications }
+}
+
+extension ReceiptPage: ExportedPage {
+  package var rows: [RichNotification.Receipt] { receipts }
+}
+
+extension WeekStatistics: ExportedPage {
+  package var rows: [Week] { weeks }
+  package var next: Int? { nil }
+}

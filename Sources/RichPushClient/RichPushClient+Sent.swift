@@ -93,6 +93,37 @@ extension RichPushClient {
     return list.amendments
   }
 
+  /// What became of a notification with how many of its recipients, when, on which platforms and why not, for its
+  /// sender and admins.
+  ///
+  /// ```swift
+  /// let found = try await client.statistics(of: 7)
+  /// print(found.users.opened, found.users.recipients, found.course.opened)
+  /// ```
+  public func statistics(of id: Int) async throws -> NotificationStatistics {
+    try await value(request("GET", ["api", "notifications", String(id), "statistics"]))
+  }
+
+  /// What this user has sent by week, the earliest week first, with what became of it.
+  ///
+  /// Without `first`, a date such as `2026-11-30` that is in the first week, the last of them is the present one. Weeks
+  /// begin in a time zone, or in UTC. With `ofAll` an admin gets what everybody has sent.
+  ///
+  /// ```swift
+  /// for week in try await client.weeks(4, zone: "Europe/Zurich").weeks {
+  ///   print(week.start, week.notifications, week.opened)
+  /// }
+  /// ```
+  public func weeks(
+    _ count: Int? = nil, from first: String? = nil, zone: String? = nil, ofAll: Bool = false
+  ) async throws -> WeekStatistics {
+    let query = Self.query([
+      ("weeks", count.map(String.init)), ("from", first), ("zone", zone),
+      ("sender", ofAll ? "*" : nil),
+    ])
+    return try await value(request("GET", ["api", "statistics"], query: query))
+  }
+
   /// How many users and devices an audience has now.
   ///
   /// ```swift

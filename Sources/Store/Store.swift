@@ -52,6 +52,8 @@ package final class Store: Sendable {
   package var interactions: any Interactions { tables }
   /// Notifications as their senders see them.
   package var sent: any SentNotifications { tables }
+  /// What became of notifications, in numbers that are counted when they are asked for.
+  package var statistics: any Statistics { tables }
   /// The files of the drop folder.
   package var assets: any AssetCatalogue { tables }
   /// The pushes that wait to be sent to devices.

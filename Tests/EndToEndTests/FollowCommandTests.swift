@@ -122,6 +122,18 @@ import Waiting
           #expect(rows.map { $0["fetched"] != "" } == [false, true, false])
         }
       }
+      let counted = try await Self.run(
+        "sent", "statistics", "\(id)", "--user", "shop", "--json", on: server)
+      let users = try #require(try Self.json(counted).first).users
+      #expect(users.recipients.integer == 3 && users.fetched.integer == 1)
+      let table = try await Self.run("sent", "statistics", "\(id)", "--user", "shop", on: server)
+      #expect(table.output.first?.hasPrefix("BY") == true, "\(table.errors)")
+      #expect(table.output.contains { $0.contains("noDevice") })
+      let weeks = try await Self.run(
+        "sent", "weeks", "--weeks", "2", "--user", "shop", "--json", on: server)
+      #expect(try Self.json(weeks).map(\.recipients.integer) == [0, 3])
+      let far = try await Self.run("sent", "weeks", "--weeks", "105", "--user", "shop", on: server)
+      #expect(far.exitCode == 65 && far.errors.contains("from 1 to 104"))
       let foreign = try await Self.run("sent", "receipts", "\(id)", "--user", "carl", on: server)
       #expect(foreign.exitCode == 66)
       let first = try await shop.receipts(of: id, limit: 2)

@@ -57,6 +57,9 @@ import Testing
       .user, 404, by: [.all, .receiptsToken]),
     "GET /api/notifications/{}/deliveries": Expectation(
       .user, 404, by: [.all, .receiptsToken]),
+    "GET /api/notifications/{}/statistics": Expectation(
+      .user, 404, by: [.all, .receiptsToken]),
+    "GET /api/statistics": Expectation(.publisher, 200),
     "GET /api/notifications/{}/interactions": Expectation(
       .user, 404, by: [.all, .receiptsToken]),
     "GET /api/notifications/{}/amendments": Expectation(

@@ -171,7 +171,7 @@ import Waiting
       #expect(list.objects("notifications").map { $0["id"] as? Int } == [0])
       for (id, isOwn) in [(0, true), (1, false)] {
         let path = "/api/notifications/\(id)"
-        for part in ["/details", "/receipts", "/deliveries", "/interactions"] {
+        for part in ["/details", "/receipts", "/deliveries", "/interactions", "/statistics"] {
           let answer = try await server.execute("GET", path + part, token: token)
           #expect(answer.status == (isOwn ? 200 : 404), "\(path + part)")
         }

@@ -37,7 +37,7 @@ COMMANDS = {
     "notify": [("notify --user a --to a --payload logo.png Look", [])],
     "amend": [("amend 1 --user a Look", [])],
     "withdraw": [("withdraw 1 --user a", [])],
-    "sent": [("sent list --user a", [])],
+    "sent": [("sent list --user a", []), ("sent weeks --user a", [])],
     "audience": [("audience --user a --to a", [])],
     "asset": [("asset list --user a", []), ("asset check assets", []), ("asset check var", []),
               ("asset add --user a --type img /etc/hostname", []), ("asset remove --user a img/x.png", [])],

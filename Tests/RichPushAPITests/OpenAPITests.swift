@@ -21,6 +21,8 @@ import Testing
       ("PluginReport", report(true), report(false)),
       ("RichTypeList", richTypes(true), richTypes(false)),
       ("SentPage", sentPage(true), sentPage(false)),
+      ("NotificationStatistics", statistics, statistics),
+      ("WeekStatistics", weeks, WeekStatistics(weeks: [])),
       ("ReceiptPage", receiptPage(true), receiptPage(false)),
       ("DeliveryPage", deliveryPage(true), deliveryPage(false)),
       ("AudienceSize", audience, audience), ("DryRun", dryRun(true), dryRun(false)),
@@ -114,10 +116,22 @@ import Testing
     }
     search(document)
     // These are valid together with all other parameters of their operations.
-    #expect(found == ["limit", "for"])
+    #expect(found == ["limit", "weeks", "for"])
   }
 
   // MARK: - Messages
+
+  private static let weeks = WeekStatistics(weeks: [WeekStatistics.Week(start: date)])
+
+  private static let statistics = NotificationStatistics(
+    id: 1, state: .sent, counted: date, users: funnel, interactions: (1, 2),
+    unreachable: [NotificationStatistics.Unreachable(cause: "failed", reason: "r", users: 1)],
+    groups: (
+      [NotificationStatistics.Group(names: ["apns"], users: funnel)],
+      [NotificationStatistics.Group(names: [], users: funnel)]
+    ), course: NotificationStatistics.Course(start: date, length: 10) { _ in [1] },
+    hasReceipts: true)
+  private static let funnel = Funnel(recipients: 3, waiting: 1, unreachable: 1, sent: 1)
 
   private static let date = Date(timeIntervalSince1970: 1_800_000_000)
 

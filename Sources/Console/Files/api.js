@@ -63,6 +63,8 @@ function tellSignedOut({ status }) {
 }
 
 export const get = (path) => send("GET", path);
+/** A table as text, as comma-separated values. */
+export const download = (path) => send("GET", path, undefined, { Accept: "text/csv, application/problem+json" });
 export const post = (path, body) => send("POST", path, body);
 export const put = (path, body, headers) => send("PUT", path, body, headers);
 export const patch = (path, body) => send("PATCH", path, body);

@@ -1,6 +1,6 @@
 // The elements that all pages have, and the console's symbols.
 import { svgElement } from "./elements.js";
-export { fill, h } from "./elements.js";
+export { fill, h, svgElement } from "./elements.js";
 
 const paths = {
   catalogue: "M3 3h6v6H3zM11 3h6v6h-6zM3 11h6v6H3zM11 11h6v6h-6z",

@@ -15,6 +15,20 @@ export function bytes(count) {
 
 export const number = (value) => new Intl.NumberFormat(language).format(value);
 
+/** A share from 0 to 1: "12%". */
+export const percent = (value) => new Intl.NumberFormat(language, { style: "percent" }).format(value);
+
+const languageNames = new Intl.DisplayNames(language, { type: "language" });
+
+/** The name of a language by its tag; the tag itself if it is none. */
+export function languageName(tag) {
+  try {
+    return languageNames.of(tag);
+  } catch {
+    return tag;
+  }
+}
+
 export const size = ({ width, height }) => (width && height ? `${width} × ${height}` : "");
 
 export function seconds(value) {

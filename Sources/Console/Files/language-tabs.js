@@ -1,6 +1,7 @@
 // The texts of a notification in other languages, a tab for each.
 import { fill, h, icon } from "./dom.js";
 import { field } from "./fields.js";
+import { languageName } from "./format.js";
 import { language, memberLabel, texts } from "./texts.js";
 
 const t = texts.languages;
@@ -9,16 +10,11 @@ const most = 16;
 const members = ["title", "subtitle", "message", "alt", "link"];
 /** What the browser suggests when a language is added. */
 const suggested = ["ar", "cs", "da", "de", "el", "en", "es", "fi", "fr", "he", "hi", "hu", "id", "it", "ja", "ko", "nl", "no", "pl", "pt-BR", "ro", "ru", "sv", "tr", "uk", "vi", "zh-Hans", "zh-Hant"];
-const displayNames = new Intl.DisplayNames(language, { type: "language" });
 
 /** What a language is called, with its tag; the tag alone if it is none that the browser knows. */
 function called(tag) {
-  try {
-    const name = displayNames.of(tag);
-    return name && name !== tag ? `${name} (${tag})` : tag;
-  } catch {
-    return tag;
-  }
+  const name = languageName(tag);
+  return name && name !== tag ? `${name} (${tag})` : tag;
 }
 
 /** The tabs; `own` tells what the notification says, `changed` is called when something was entered or another tab is shown. */

@@ -10,6 +10,7 @@ import "./catalogue.js";
 import "./compose.js";
 import "./sent.js";
 import "./notification.js";
+import "./weeks.js";
 import "./services.js";
 import "./plugins.js";
 import "./people.js";
@@ -69,7 +70,7 @@ function show() {
   const [found, tag] = visible().find(([known]) => known === name) ?? visible()[0];
   // What was asked about belongs to the screen that is left.
   for (const dialog of document.querySelectorAll("dialog")) dialog.close();
-  const screen = document.createElement(found === "sent" && rest[0] ? "console-notification" : tag);
+  const screen = document.createElement(found === "sent" && rest[0] ? (rest[0] === "weeks" ? "console-weeks" : "console-notification") : tag);
   screen.session = session;
   screen.parameters = rest.map(decodeURIComponent);
   for (const link of document.querySelectorAll("nav a")) {

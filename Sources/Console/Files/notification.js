@@ -1,9 +1,10 @@
 // One notification: how far it has come, on which devices, why not, and what can still be done.
 import { amend } from "./amend.js";
-import { address, get, patch, post, query, remove } from "./api.js";
+import { address, download, get, patch, post, query, remove } from "./api.js";
 import { called, contentTypes, filledRows } from "./content-types.js";
 import { countsBar } from "./counts-bar.js";
 import { fill, h, icon } from "./dom.js";
+import { save } from "./export.js";
 import { number, time } from "./format.js";
 import { history } from "./history.js";
 import { listen } from "./live.js";
@@ -13,6 +14,7 @@ import { advice } from "./previews.js";
 import { factsList, saidRows, unshown } from "./said.js";
 import { showUntilLoaded } from "./media-view.js";
 import { confirmed, Screen, state } from "./screen.js";
+import { statistics } from "./statistics.js";
 import { texts } from "./texts.js";
 import { countdown, goesSoon, takeBack } from "./undo.js";
 
@@ -32,6 +34,7 @@ class Notification extends Screen {
     this.types = await contentTypes();
     const { counts } = details;
     this.bar = countsBar(details);
+    this.statistics = statistics(this.path, details);
     this.tiles = h("div", { class: "tiles", "aria-label": t.progress, role: "group" });
     this.timeline = h("ol", { class: "timeline" });
     const seen = texts.states[details.richType ? "fetched" : "displayed"];
@@ -40,6 +43,7 @@ class Notification extends Screen {
     this.history = history(this.path);
     this.interactions = details.actions && pagedTable(t.interactions, [t.person, t.button, t.answer, t.time], t.noInteractions, (after, limit) => this.answers(after, limit));
     this.person = h("input", { type: "search", "aria-label": t.person, placeholder: t.person, on: { input: () => this.search() } });
+    this.export = h("button", { on: { click: () => this.attempt(this.export, () => this.saveReceipts()) } }, texts.sent.export);
     this.personState = filter(t.state, ["queued", "sent", "displayed", "fetched", "opened", "read"], this.recipients);
     this.pushState = filter(t.state, ["failed", "queued", "sent", "expired", "cancelled"], this.deliveries);
     this.bar.addEventListener("counts", (event) => {
@@ -65,10 +69,11 @@ class Notification extends Screen {
       h("div", { class: "columns" },
         h("section", { class: "panel" }, h("h2", {}, t.about), facts(details, this.types), advice({ title: details.title, body: details.message })),
         h("section", { class: "panel" }, h("h2", {}, t.timeline), this.timeline)),
+      this.statistics,
       this.history,
       this.interactions && h("section", { class: "line-up" }, h("div", { class: "head" }, h("h2", {}, t.interactions)), this.interactions),
       h("section", { class: "line-up" },
-        h("div", { class: "head" }, h("h2", {}, t.people), h("div", { class: "actions" }, this.person, this.personState)), this.recipients),
+        h("div", { class: "head" }, h("h2", {}, t.people), h("div", { class: "actions" }, this.person, this.personState, this.export)), this.recipients),
       !this.hasEnded && details.richType && h("section", { class: "panel" }, h("h2", {}, t.renditions), renditions(details)),
       h("section", { class: "line-up" },
         h("div", { class: "head" }, h("h2", {}, t.deliveries), h("div", { class: "actions" }, this.pushState)), this.deliveries));
@@ -76,7 +81,7 @@ class Notification extends Screen {
     this.showTimeline();
     // What happened while it was loaded may have sent its event too early.
     this.refreshSoon();
-    await Promise.all([this.recipients.show(), this.deliveries.show(), this.interactions?.show(), this.history.show(details)]);
+    await Promise.all([this.recipients.show(), this.deliveries.show(), this.interactions?.show(), this.statistics.show(), this.history.show(details)]);
   }
 
   get hasEnded() {
@@ -110,7 +115,7 @@ class Notification extends Screen {
   async refresh() {
     const before = this.details;
     [this.details] = await Promise.all([get(`${this.path}/details`), this.recipients.refresh(), this.deliveries.refresh(),
-      this.interactions?.refresh()]);
+      this.interactions?.refresh(), this.statistics.show()]);
     if (this.details.state !== before.state || this.details.replacedBy !== before.replacedBy) return this.load();
     this.bar.counts = this.details.counts;
     this.progress(this.details.counts);
@@ -132,6 +137,12 @@ class Notification extends Screen {
     const { receipts, next } = await get(`${this.path}/receipts${query({ state: this.personState.value, user: this.person.value.trim(), after, limit })}`);
     return { next, rows: receipts.map((receipt) => [receipt.user ?? texts.sent.removedUser, state(this.hasEnded && receipt.state === "queued" ? "cancelled" : receipt.state),
       this.seen(receipt), receipt.devices.map(({ registration }) => registration.slice(0, 12)).join(", ") || "–"]) };
+  }
+
+  /** Everybody who is asked for, as a file. */
+  async saveReceipts() {
+    save(`richpush-${this.details.id}.csv`,
+      await download(`${this.path}/receipts${query({ state: this.personState.value, user: this.person.value.trim() })}`));
   }
 
   /** When a person got it: fetched its media, or saw what has none. */

@@ -24,7 +24,7 @@ class Sent extends Screen {
     this.summary = h("p", { class: "quiet", role: "status" });
     this.export = h("button", { on: { click: () => this.attempt(this.export, () => this.saveList()) } }, t.export);
     this.frame(texts.screens.sent,
-      [this.export, h("a", { class: "button main", href: "#compose" }, icon("compose"), texts.screens.compose)],
+      [h("a", { class: "button", href: "#sent/weeks" }, texts.weeks.title), this.export, h("a", { class: "button main", href: "#compose" }, icon("compose"), texts.screens.compose)],
       h("div", { class: "filters" }, h("label", { class: "search" }, icon("search"), this.search),
         this.session.role === "admin" && h("label", { class: "check" }, this.all, t.ofAll), this.summary),
       this.list, this.more);
@@ -101,7 +101,8 @@ class Sent extends Screen {
     do {
       const { found, next } = await this.fetch(before, 500);
       rows.push(...found.map((one) => [one.id, texts.states[one.state] ?? one.state, one.created, one.notBefore, one.expires, one.sender, recipients(one.audience), one.message,
-        one.richType, one.payload, one.counts.recipients, one.counts.fetched, one.counts.read, one.counts.queued, one.counts.sent, one.counts.failed, one.title, one.subtitle]));
+        one.richType, one.payload, one.counts.recipients, one.counts.fetched, one.counts.read, one.counts.queued, one.counts.sent, one.counts.failed, one.title, one.subtitle,
+        one.counts.displayed, one.counts.opened, one.counts.dismissed, one.counts.actions, one.counts.replies]));
       before = next;
       this.summary.textContent = t.exporting(rows.length - 1);
     } while (before !== undefined && rows.length <= mostExported && this.isConnected);

@@ -13,25 +13,27 @@ final class Exports: Sendable {
 
   init(store: Store, log: Log) { (self.store, self.log) = (store, log) }
 
-  /// A table for who has asked for one of the formats of exports, as a file of a name; nil for who has not.
+  /// A page or, for who has asked for one of the formats of exports, all pages as a table, in a file of a name.
   ///
-  /// `page` reads the rows after a number, and returns them with the number that the next page has.
+  /// `read` reads at most `limit` rows at a position, which the page before has as `next`; a table is read by
+  /// `largest` rows.
   ///
   /// - Throws: `tooManyRequests` if the caller's other exports are not at their ends.
-  func response<Row: ExportRow>(
-    _ context: RequestContext, named name: String,
-    _ page: @escaping @Sendable (_ after: Int?) async throws -> (rows: [Row], next: Int?)
-  ) throws(ServiceError) -> Response? {
+  func response<Page: ExportedPage>(
+    _ context: RequestContext, named name: String, at position: Int? = nil, limit: Int = 0,
+    largest: Int = 0, _ read: @escaping @Sendable (_ at: Int?, _ limit: Int) async throws -> Page
+  ) async throws -> Response {
     guard let format = ExportFormat.allCases.first(where: { context.accepts($0.rawValue) }) else {
-      return nil
+      return .json(200, try await read(position, limit))
     }
     let caller = context.caller
     guard let permit = permits.tryPermit(caller.id) else {
       throw ServiceError(underWay: "exports", UserQuota.exports)
     }
-    let export = Export(as: format, permit: permit) { [store] after in
+    let export = Export<Page.Row>(as: format, permit: permit) { [store] next in
       guard try await store.isCurrent(caller) else { throw ServiceError.callerChanged }
-      return try await page(after)
+      let page = try await read(next ?? position, largest)
+      return (page.rows, page.next)
     } failed: { [log, request = context.request.id] error in
       log(.warning, "export", "\(name) ended early: \(error.logDescription)", request: request)
     }

@@ -15,15 +15,11 @@ struct ReceiptRoutes: Sendable {
     let after = try query.number("after", RequestContext.ids) ?? 0
     let state = try query["state"].map(ReceiptState.init(query:))
     let id = try await notification(context)
-    let read = { @Sendable (after: Int, limit: Int) in
-      try await page(of: id, in: state, for: query["user"], after: after, limit: limit)
+    return try await exports.response(
+      context, named: "receipts-\(id)", at: after, limit: limit, largest: 500
+    ) { after, limit in
+      try await page(of: id, in: state, for: query["user"], after: after ?? 0, limit: limit)
     }
-    let table = try exports.response(context, named: "receipts-\(id)") { last in
-      let page = try await read(last ?? after, 500)
-      return (page.receipts, page.next)
-    }
-    if let table { return table }
-    return .json(200, try await read(after, limit))
   }
 
   private func page(
@@ -84,13 +80,18 @@ struct ReceiptRoutes: Sendable {
     return .json(200, AmendmentList(amendments: found.map(RecordedAmendment.init)))
   }
 
-  /// The notification of a request whose caller may know what became of it with others.
   private func notification(_ context: RequestContext) async throws -> Int {
-    let id = try context.notificationID()
-    guard let found = try await store.sentNotification(id),
+    try await store.controlledNotification(context).notification.id
+  }
+}
+
+extension Store {
+  /// The notification of a request whose caller may know what became of it with others.
+  func controlledNotification(_ context: RequestContext) async throws -> SentNotification {
+    guard let found = try await sentNotification(context.notificationID()),
       context.caller.controls(found.notification)
     else { throw ServiceError.noSuchNotification }
-    return id
+    return found
   }
 }
 

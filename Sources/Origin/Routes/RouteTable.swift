@@ -13,6 +13,7 @@ struct RouteTable: Sendable {
   let signed: SignedMediaRoutes
   let details: NotificationDetails
   let receipts: ReceiptRoutes
+  let statistics: StatisticsRoutes
   let interactions: InteractionRoutes
   let assets: AssetRoutes
   let plugins: PluginRoutes
@@ -71,6 +72,10 @@ struct RouteTable: Sendable {
       Route(
         "GET", "/api/notifications/{}/deliveries", for: .user, by: [.all, .receiptsToken],
         receipts.deliveries),
+      Route(
+        "GET", "/api/notifications/{}/statistics", for: .user, by: [.all, .receiptsToken],
+        deadline: .seconds(120), statistics.get),
+      Route("GET", "/api/statistics", for: .publisher, statistics.weeks),
       Route(
         "GET", "/api/notifications/{}/interactions", for: .user, by: [.all, .receiptsToken],
         receipts.interactions),

@@ -20,21 +20,14 @@ struct SentRoutes: Sendable {
     let limit = try query.number("limit", 1...500) ?? 50
     let before = try query.number("before", RequestContext.ids)
     let caller = context.caller
-    if let sender = query["sender"] {
-      guard sender == "*" else { throw ServiceError(.invalidRequest, "sender is *.") }
-      try Access.admin.check(caller)
-    }
-    let (isOfAll, search) = (query["sender"] != nil, try SearchWords(query["search"] ?? ""))
-    let read = { @Sendable (before: Int?, limit: Int) in
+    let isOfAll = try query.isOfAll(for: caller)
+    let search = try SearchWords(query["search"] ?? "")
+    return try await exports.response(
+      context, named: "sent", at: before, limit: limit, largest: 50
+    ) { before, limit in
       try await page(
         of: caller, isOfAll: isOfAll, matching: search, before: before, limit: limit)
     }
-    let table = try exports.response(context, named: "sent") { last in
-      let page = try await read(last ?? before, 50)
-      return (page.notifications, page.next)
-    }
-    if let table { return table }
-    return .json(200, try await read(before, limit))
   }
 
   private func page(
@@ -80,6 +73,16 @@ struct SentRoutes: Sendable {
     let (users, tags) = try await store.accounts.names(
       startingWith: prefix, includingPasswordless: isDemo, limit: limit)
     return .json(200, AudienceNames(users: users, tags: tags))
+  }
+}
+
+extension [String: String] {
+  /// Whether `sender=*` asks for what everybody has sent, as only an admin may.
+  func isOfAll(for caller: Caller) throws -> Bool {
+    guard let sender = self["sender"] else { return false }
+    guard sender == "*" else { throw ServiceError(.invalidRequest, "sender is *.") }
+    try Access.admin.check(caller)
+    return true
   }
 }
 

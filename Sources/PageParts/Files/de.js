@@ -202,8 +202,26 @@ export const texts = {
     export: "Exportieren", exporting: (all) => `${notifications(all)} …`,
     exported: (all, more) => `${all === 1 ? "Eine Benachrichtigung wurde" : `${number(all)} Benachrichtigungen wurden`} gespeichert${more ? "; ältere fehlen" : ""}.`,
     columns: ["Nummer", "Status", "Erstellt", "Fällig", "Läuft ab", "Absender", "Empfänger", "Nachricht", "Art", "Inhalt", "Personen", "Abgerufen", "Gelesen",
-      "Wartet", "Gesendete Push-Nachrichten", "Fehlgeschlagen", "Titel", "Untertitel"],
+      "Wartet", "Gesendete Push-Nachrichten", "Fehlgeschlagen", "Titel", "Untertitel", "Angezeigt", "Geöffnet", "Verworfen", "Gedrückte Tasten", "Antworten"],
     to: (names) => `an ${names}`, by: (name) => `von ${name}`, removedUser: "einer entfernten Person",
+  },
+  chart: {
+    numbers: "Die Zahlen", time: "Bis", summary: (from, until, lines) => `Von ${from} bis ${until}. Am Ende: ${lines}.`,
+  },
+  statistics: {
+    title: "Was daraus wurde", funnel: "Wie weit sie gekommen ist", course: "Wie weit sie gekommen ist, im Lauf der Zeit",
+    removed: "Sie ist beendet; wer sie bekommen hat, ist nicht mehr gespeichert, nur noch die Summen.",
+    platforms: "Nach Plattform", languages: "Nach Sprache", unreachable: "Warum sie nicht ankommt", cause: "Warum", detail: "Einzelheiten",
+    steps: { recipients: "Empfänger", sent: "Gesendet", displayed: "Angezeigt", fetched: "Abgerufen", opened: "Geöffnet", read: "Gelesen", dismissed: "Verworfen",
+      waiting: "Wartet", unreachable: "Nicht erreicht" },
+    causes: { noDevice: "Kein Gerät ist angemeldet", noService: "Kein Push-Dienst sendet an diese Geräte", failed: "Die Zustellung ist fehlgeschlagen",
+      expired: "Sie konnte nicht rechtzeitig gesendet werden", cancelled: "Die Zustellung wurde abgebrochen", ended: "Die Benachrichtigung war vorher beendet" },
+    others: "Alle anderen", noDevice: "Ohne Gerät", noLanguage: "Sprache unbekannt",
+  },
+  weeks: {
+    title: "Nach Wochen", back: "Alles Gesendete", count: "Wie viele Wochen", last: (weeks) => `Die letzten ${weeks} Wochen`, week: "Woche ab",
+    columns: { notifications: "Benachrichtigungen", withdrawn: "Zurückgezogen", actions: "Gedrückte Tasten", replies: "Antworten" },
+    hint: "Jede Person zählt bei jeder Benachrichtigung einmal. Es zählt nur, was noch aufgelistet ist.",
   },
   counts: {
     fetched: (part, whole) => `${part} von ${whole} abgerufen`, read: (count) => `${count} gelesen`, queued: (count) => `${count} warten`,

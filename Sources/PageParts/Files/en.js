@@ -203,8 +203,26 @@ export const texts = {
     export: "Export", exporting: (all) => `${count(all, "notification")}…`,
     exported: (all, more) => `${all === 1 ? "1 notification was" : `${number(all)} notifications were`} saved${more ? "; older ones are left out" : ""}.`,
     columns: ["Number", "State", "Created", "Due", "Expires", "Sender", "Recipients", "Message", "Type", "Content", "People", "Fetched", "Read",
-      "Waiting", "Pushes sent", "Failed", "Title", "Subtitle"],
+      "Waiting", "Pushes sent", "Failed", "Title", "Subtitle", "Displayed", "Opened", "Dismissed", "Buttons pressed", "Replies"],
     to: (names) => `to ${names}`, by: (name) => `by ${name}`, removedUser: "a removed user",
+  },
+  chart: {
+    numbers: "The numbers", time: "Until", summary: (from, until, lines) => `From ${from} to ${until}. At the end: ${lines}.`,
+  },
+  statistics: {
+    title: "What became of it", funnel: "How far it has come", course: "How far it has come, over time",
+    removed: "It has ended, and who received it is not kept. The totals are.",
+    platforms: "By platform", languages: "By language", unreachable: "Why it does not come", cause: "Why", detail: "Details",
+    steps: { recipients: "Recipients", sent: "Sent", displayed: "Displayed", fetched: "Fetched", opened: "Opened", read: "Read", dismissed: "Dismissed",
+      waiting: "Waiting", unreachable: "Not reached" },
+    causes: { noDevice: "No device is registered", noService: "No push service sends to these devices", failed: "The push failed",
+      expired: "It could not be sent in time", cancelled: "The push was cancelled", ended: "The notification ended before" },
+    others: "All others", noDevice: "Without a device", noLanguage: "Language unknown",
+  },
+  weeks: {
+    title: "By week", back: "All that was sent", count: "How many weeks", last: (weeks) => `The last ${weeks} weeks`, week: "Week from",
+    columns: { notifications: "Notifications", withdrawn: "Withdrawn", actions: "Buttons pressed", replies: "Replies" },
+    hint: "Everybody counts once for each notification. Only what is still listed counts.",
   },
   counts: {
     fetched: (part, whole) => `${part} of ${whole} fetched`, read: (count) => `${count} read`, queued: (count) => `${count} queued`,

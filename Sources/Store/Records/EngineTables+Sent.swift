@@ -73,13 +73,13 @@ extension EngineTables {
 
 extension NotificationCounts {
   /// The columns that `init(_:)` reads, of the table as `total`.
-  fileprivate static let columns = """
+  static let columns = """
     total.recipients, total.reached, total.fetched, total.read, total.queued, total.sent, total.failed,
     total.displayed, total.opened, total.dismissed, first_sent, first_fetched, first_read,
     total.actions, total.replies, first_displayed, first_opened
     """
 
-  fileprivate init(_ row: inout some Row) throws {
+  init(_ row: inout some Row) throws {
     func number() throws -> Int { try row.next(Int?.self) ?? 0 }
     self.init(
       users: (try number(), try number()), fetched: try number(), read: try number(),

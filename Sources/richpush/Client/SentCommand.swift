@@ -14,6 +14,8 @@ enum SentCommand: Command {
       richpush sent receipts 7 --recipient alice    only alice
       richpush sent deliveries 7 --state failed     pushes that failed, and why
       richpush sent interactions 7                  buttons that were pressed, and replies
+      richpush sent statistics 7                    when, on which platforms, and why it did not come
+      richpush sent weeks --weeks 4                 what you have sent in the last four weeks
       richpush sent export > sent.csv               all that you have sent, as a table
       richpush sent export 7 > receipts.csv         all receipts of number 7
 
@@ -23,14 +25,16 @@ enum SentCommand: Command {
     """
   static let options: [Option] =
     [
-      .flag("all", "list, export: of all senders, for admins"),
+      .flag("all", "list, weeks, export: of all senders, for admins"),
       .value("state", "STATE", "receipts, deliveries, export: only those in this state"),
       .value("recipient", "NAME", "receipts, export: only the one of this user"),
       .value("lane", "NAME", "deliveries: only those of this push service"),
       .value("limit", "NUMBER", "how many to list", default: "50"),
+      .value("weeks", "NUMBER", "weeks: how many, up to the present one", default: "12"),
+      .value("zone", "NAME", "weeks: the time zone in which they begin", default: "UTC"),
       .flag("json", "print one JSON object per line, for programs"),
     ] + Account.options(user: "publisher")
-  static let operands = ["list|receipts|deliveries|interactions|export", "[ID]"]
+  static let operands = ["list|receipts|deliveries|interactions|statistics|weeks|export", "[ID]"]
 
   static func run(_ arguments: Arguments) async throws {
     let report = Report(isJSON: arguments.flag("json"))
@@ -71,11 +75,22 @@ enum SentCommand: Command {
         return (page.interactions, page.next)
       }
       report.list(["TIME", "USER", "DEVICE", "EVENT", "ACTION", "TEXT"], interactions)
+    case ("statistics", let text?):
+      let id = try arguments.notificationID(text)
+      let found = try await Account(arguments).client.statistics(of: id)
+      report.show(found, Table.text(of: found))
+    case ("weeks", nil):
+      let found = try await Account(arguments).client.weeks(
+        arguments.integer("weeks"), zone: arguments.string("zone"), ofAll: arguments.flag("all"))
+      report.list(
+        ["WEEK", "NOTIFICATIONS", "WITHDRAWN", "USERS", "FETCHED", "DISPLAYED", "OPENED", "READ"],
+        found.weeks)
     case ("export", let text):
       try await export(text.map { try arguments.notificationID($0) }, arguments)
     default:
       throw CommandLineError.usage(
-        "usage: sent list, receipts ID, deliveries ID, interactions ID or export [ID]")
+        "usage: sent list, receipts ID, deliveries ID, interactions ID, statistics ID, weeks or export [ID]"
+      )
     }
   }
 
@@ -139,4 +154,59 @@ extension RecordedInteraction: Reported {
 
 extension RichNotification.Delivery: Reported {
   var cells: [String] { ["\(job)", lane, user ?? "-", state, "\(attempts)", reason ?? ""] }
+}
+
+extension WeekStatistics.Week: Reported {
+  var cells: [String] {
+    let numbers = [notifications, withdrawn, recipients, fetched, displayed, opened, read]
+    return [Optional(start).cell] + numbers.map(String.init)
+  }
+}
+
+extension Table {
+  /// What became of a notification: with whom, why not, and when.
+  fileprivate static func text(of found: NotificationStatistics) -> TerminalText {
+    let groups = found.platforms.map { ("platform", $0) } + found.languages.map { ("language", $0) }
+    let rows = [("all", "", found.users)] + groups.map { ($0, $1.title, $1.users) }
+    let steps = [
+      "USERS", "WAITING", "UNREACHABLE", "SENT", "DISPLAYED", "FETCHED", "OPENED", "READ",
+      "DISMISSED",
+    ]
+    var tables = [text([["BY", "OF"] + steps] + rows.map { [$0, $1] + $2.cells })]
+    if !found.unreachable.isEmpty {
+      tables.append(
+        text(
+          [["UNREACHABLE", "CAUSE", "REASON"]]
+            + found.unreachable.map { ["\($0.users)", $0.cause, $0.reason ?? "-"] }))
+    }
+    if !found.course.sent.isEmpty {
+      tables.append(
+        text([["SINCE", "SENT", "DISPLAYED", "FETCHED", "OPENED", "READ"]] + found.course.rows))
+    }
+    return "\(lines: tables.map(\.text).joined(separator: "\n\n"))"
+  }
+}
+
+extension NotificationStatistics.Group {
+  fileprivate var title: String { names.isEmpty ? "-" : names.joined(separator: " ") }
+}
+
+extension Funnel {
+  fileprivate var cells: [String] {
+    [
+      recipients, waiting, unreachable, sent, displayed, fetched, opened, read, dismissed,
+    ].map(String.init)
+  }
+}
+
+extension NotificationStatistics.Course {
+  /// The periods in which something happened.
+  fileprivate var rows: [[String]] {
+    sent.indices.compactMap { period in
+      let numbers = [sent, displayed, fetched, opened, read].map { $0[period] }
+      if numbers.allSatisfy({ $0 == 0 }) { return nil }
+      let time = start.addingTimeInterval(Double(period * length))
+      return [Optional(time).cell] + numbers.map(String.init)
+    }
+  }
 }

@@ -1516,6 +1516,65 @@ def check_answers_are_listed_as_they_come_and_a_text_is_displayed_not_fetched(co
         expect(page.locator(".timeline")).to_contain_text("First displayed")
 
 
+def part(page, step):
+    """The number of people of a step, and its share of all, as the page has it."""
+    return " ".join(page.locator(f".funnel [data-part={step}] > :nth-child(n+4)").all_inner_texts())
+
+
+def check_chart_bars_tables_and_exports_have_the_numbers_of_the_receipts_as_they_come(console):
+    readers = [f"reader{number}" for number in range(4)]
+    with console.page("nora") as page:
+        for number, reader in enumerate(readers[:3]):
+            page.request.put(f"{SERVER}/api/register/phone-{reader}", headers=basic(reader), data=json.dumps(
+                {"Platform": ["apns", "apns", "fcm"][number], "Handle": f"C{number}", "Language": ["de-CH", "de", "en"][number]}))
+        sent = send(page, "nora", "Chart", to=[f"username:{reader}" for reader in readers])
+        show(page, f"sent/{sent}")
+        expect(page.get_by_role("heading", name="What became of it")).to_be_visible()
+        expect(page.locator(".funnel [data-part=recipients]")).to_contain_text("4")
+        for count, reader in enumerate(readers[:3], 1):
+            page.request.get(f"{SERVER}/api/notifications/{sent}", headers=basic(reader))
+            # While it is open, without a reload.
+            expect(page.locator(".funnel [data-part=fetched] strong")).to_have_text(f"{count}")
+        page.request.put(f"{SERVER}/api/notifications/{sent}/read", headers=basic(readers[0]))
+        expect(page.locator(".funnel [data-part=read] strong")).to_have_text("1")
+        assert part(page, "fetched") == "3 75%" and part(page, "recipients") == "4 100%", part(page, "fetched")
+        chart = page.get_by_role("img", name="How far it has come, over time")
+        expect(chart).to_be_visible()
+        assert "Fetched 3" in chart.locator("desc").text_content(), chart.locator("desc").text_content()
+        # By keyboard, the numbers of the lines.
+        numbers = page.locator("line-chart summary")
+        numbers.focus()
+        page.keyboard.press("Enter")
+        row = page.locator("line-chart tbody tr").last
+        fetched = page.locator("line-chart thead th").all_inner_texts().index("Fetched")
+        expect(row.locator("td").nth(fetched)).to_have_text("3")
+        platforms = page.get_by_role("region", name="By platform")
+        expect(platforms.locator("tbody tr")).to_have_count(3)
+        expect(platforms.locator("tbody tr").filter(has_text="iOS")).to_contain_text("2 (100%)")
+        expect(page.get_by_role("region", name="By language").locator("tbody tr").filter(has_text="German")).to_contain_text("2 (100%)")
+        expect(page.get_by_role("region", name="Why it does not come")).to_contain_text("No device is registered")
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Export").click()
+        table = list(csv.DictReader(io.StringIO(download.value.path().read_text("utf-8-sig"))))
+        assert len(table) == 4 and sum(bool(row["fetched"]) for row in table) == 3 and sum(bool(row["read"]) for row in table) == 1, table
+        show(page, "sent")
+        page.get_by_role("link", name="By week").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("By week")
+        columns = page.locator("thead th").all_inner_texts()
+        cells = page.locator("tbody tr").first.locator("td").all_inner_texts()
+        week = dict(zip(columns, cells))
+        assert (week["Notifications"], week["Recipients"], week["Fetched"], week["Read"]) == ("1", "4", "3", "1"), week
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Export").click()
+        table = list(csv.DictReader(io.StringIO(download.value.path().read_text("utf-8-sig"))))
+        assert len(table) == 12 and table[-1]["fetched"] == "3", table[-1]
+        page.get_by_role("combobox", name="How many weeks").select_option("The last 4 weeks")
+        expect(page.locator("tbody tr")).to_have_count(4)
+        page.request.delete(f"{SERVER}/api/notifications/{sent}", headers=basic("nora"))
+        show(page, "sent")
+        expect(entry(page, "Chart").locator(".state")).to_have_text("Withdrawn")
+
+
 def check_receipts_are_filtered_and_searched(console):
     with console.page("shop") as page:
         sent = page.request.post(
@@ -1810,7 +1869,7 @@ def check_a_publisher_signs_out_another_browser(console):
 
 SCREENS = {
     "catalogue": ("catalogue", "asset-card"), "compose": ("compose/img/beach.jpg", ".devices figure"),
-    "sent": ("sent", ".sent-list li"), "services": ("services", "section"), "plugins": ("plugins", "section"),
+    "sent": ("sent", ".sent-list li"), "weeks": ("sent/weeks", "table"), "services": ("services", "section"), "plugins": ("plugins", "section"),
     "people": ("people", "table"), "account": ("account", "table"),
 }
 
