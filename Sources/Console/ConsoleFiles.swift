@@ -28,6 +28,7 @@ package enum ConsoleFiles {
     "media-view.js": PackageResources.media_view_js,
     "drafts.js": PackageResources.drafts_js,
     "drop.js": PackageResources.drop_js,
+    "segments.js": PackageResources.segments_js,
     "undo.js": PackageResources.undo_js,
     "uploads.js": PackageResources.uploads_js,
     "conflict-dialog.js": PackageResources.conflict_dialog_js,

@@ -7,8 +7,8 @@ extension Announcement {
   struct Values: Sendable {
     /// By recipient; nil if there are no placeholders.
     var stored: RecipientValues?
-    /// The number of users who were left out.
-    var skipped = 0
+    /// The users who were left out, in ascending order, each with a placeholder that they have no value for.
+    var skipped: [(user: UserID, name: String)] = []
     /// All recipients, in ascending order, if that is known: to sort a million takes half a second.
     var recipients: [UserID]?
 
@@ -57,7 +57,7 @@ extension Announcement {
       throw try await Self.error(missing, of: users.count, in: store)
     }
     addressees = addressees.among(addressees.users.subtracting(missing.map(\.user)))
-    return Values(stored: found, skipped: missing.count)
+    return Values(stored: found, skipped: missing)
   }
 
   /// The values that a draft gives, by user.

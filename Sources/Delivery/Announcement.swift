@@ -60,18 +60,27 @@ package struct Announcement: Sendable {
     try await addressees(expression, addingGuests: admitsGuests)
   }
 
+  /// Finds the addressees of a draft.
+  ///
+  /// - Throws: `rejected` if it goes to a segment that there is not.
+  func addressees(of draft: Draft) async throws -> Addressees {
+    if let named = draft.namedAudience { return try await addressees(named) }
+    return try await addressees(draft.audience)
+  }
+
   /// Those who would be addressed now; adds no guests.
-  package func size(of expression: TagExpression) async throws -> Addressees {
-    try await addressees(expression, addingGuests: false)
+  package func size(
+    of audience: (expression: TagExpression, named: NamedAudience?)
+  ) async throws -> Addressees {
+    if let named = audience.named { return try await addressees(named) }
+    return try await addressees(audience.expression, addingGuests: false)
   }
 
   private func addressees(
     _ expression: TagExpression, addingGuests: Bool
   ) async throws -> Addressees {
     var found = Addressees()
-    let clauses = TagPlan(expression).clauses.map { TagClause(with: $0.with, without: $0.without) }
-    let named = clauses.filter { $0.with.count == 1 && $0.without.isEmpty }
-    let usernames = Set(named.compactMap { Self.user(of: $0.with[0]) })
+    let (clauses, usernames) = Self.clauses(of: expression)
     let names = usernames.filter(UserName.isValid)
     let accounts = store.accounts
     let audience = try await accounts.audience(
@@ -86,6 +95,13 @@ package struct Announcement: Sendable {
     found.users = Set(found.names.keys)
     found.users.formUnion(found.devices.users)
     return found
+  }
+
+  /// The clauses of an expression, and the users whom it names on their own.
+  static func clauses(of expression: TagExpression) -> (clauses: [TagClause], names: Set<String>) {
+    let clauses = TagPlan(expression).clauses.map { TagClause(with: $0.with, without: $0.without) }
+    let named = clauses.filter { $0.with.count == 1 && $0.without.isEmpty }
+    return (clauses, Set(named.compactMap { user(of: $0.with[0]) }))
   }
 
   /// - Throws: if a push would be too large for its service even with the shortest text.

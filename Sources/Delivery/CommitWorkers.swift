@@ -4,14 +4,15 @@ package import Primitives
 package import Store
 import Synchronization
 
-/// Work after commits: writing large audiences, announcing due notifications, publishers' event streams, and the webhook.
+/// Work after commits: writing large audiences, finding due ones, announcing due notifications, publishers' event streams, and the webhook.
 package final class CommitWorkers: Sendable {
   private let workers: [CommitWorker]
   private let tasks = Mutex<[Task<Void, Never>]>([])
 
   /// Creates workers that have not started; `notifyStreams` is called after every commit.
   package init(
-    store: Store, webhook: WebhookDelivery, log: Log, notifyStreams: @escaping @Sendable () -> Void
+    store: Store, publisher: Publisher, webhook: WebhookDelivery, log: Log,
+    notifyStreams: @escaping @Sendable () -> Void
   ) {
     let announcements = CommitWorker {
       do { return try await store.events.releaseHeldEvents() } catch {
@@ -30,6 +31,18 @@ package final class CommitWorkers: Sendable {
       }
       return nil
     }
+    let dueAudiences = CommitWorker {
+      // Nodes that did it at once would do the same.
+      guard store.observers.lead.isHeld else { return nil }
+      do {
+        return try await publisher.announceDue { log(.error, "push", $0) }
+      } catch {
+        log(
+          .error, "push",
+          "the recipients of due notifications could not be found: \(error.logDescription)")
+        return nil
+      }
+    }
     let streams = CommitWorker {
       notifyStreams()
       return nil
@@ -39,13 +52,13 @@ package final class CommitWorkers: Sendable {
       await webhook.passOn()
       return nil
     }
-    workers = [audiences, announcements, streams, delivery]
+    workers = [audiences, dueAudiences, announcements, streams, delivery]
     store.observers.onCommit.add { [workers] in
       for worker in workers { worker.signal.send() }
     }
     // The rest is done by the node that has committed.
     store.observers.onOthersCommit.add {
-      for worker in [streams, delivery] { worker.signal.send() }
+      for worker in [dueAudiences, streams, delivery] { worker.signal.send() }
     }
   }
 

@@ -10,6 +10,8 @@ package struct Draft: Sendable {
   private var new: NewNotification
   /// Tags, of which a device must have at least one; or one tag expression.
   let audience: TagExpression
+  /// The audience, if the server finds it when the notification is sent.
+  package let namedAudience: NamedAudience?
   /// The audience as the sender wrote it.
   package let to: [String]
 
@@ -35,15 +37,39 @@ package struct Draft: Sendable {
     case .tags(let expression): to = [expression]
     case .anyTag(let tags): to = tags
     }
-    let faults = now.map { Self.faults(in: new, allowing: linkSchemes, now: $0) } ?? []
-    do throws(ServiceError) { audience = try Self.audience(to) } catch {
+    var faults = now.map { Self.faults(in: new, allowing: linkSchemes, now: $0) } ?? []
+    do throws(ServiceError) { (audience, namedAudience) = try Self.audience(to) } catch {
       throw ServiceError(error.faults + faults) ?? error
+    }
+    if namedAudience != nil, new.values != nil {
+      faults.append(
+        .init(
+          "values", .rejected,
+          "values is for recipients that are named one by one; others have attributes."))
     }
     if let error = ServiceError(faults) { throw error }
   }
 
-  /// The audience with at least one of the tags, or that of a single tag expression.
-  package static func audience(_ to: [String]) throws(ServiceError) -> TagExpression {
+  /// The audience with at least one of the tags, or that of a single tag expression, and which of those it is that the
+  /// server finds.
+  package static func audience(
+    _ to: [String]
+  ) throws(ServiceError) -> (expression: TagExpression, named: NamedAudience?) {
+    let expression = try expression(to)
+    return (expression, try NamedAudience(expression))
+  }
+
+  /// The audience of tags alone.
+  package static func tags(_ to: [String]) throws(ServiceError) -> TagExpression {
+    let (expression, named) = try audience(to)
+    guard named == nil else {
+      throw ServiceError(
+        .init("to", .rejected, "A segment's to has tags and names of people, and no segment."))
+    }
+    return expression
+  }
+
+  private static func expression(_ to: [String]) throws(ServiceError) -> TagExpression {
     let fault: ServiceError.Fault
     do {
       if to.count > 1 { return try TagExpression(anyOf: to.map { tag in try Tag(tag) }) }
@@ -189,6 +215,7 @@ package struct Draft: Sendable {
           ? "There is no user \(names[0])."
           : "There are no users \(names.joined(separator: ", "))\(more).")
     }
+    if namedAudience != nil { return noRecipients("Nobody is in \(to[0].quoted) now.") }
     let tags = to.count > 3 ? "these \(to.count) tags" : to.map(\.quoted).joined(separator: " or ")
     let hint = to.first(where: UserName.isValid).map { " For one user write username:\($0)." }
     return noRecipients("Nobody matches \(tags)." + (hint ?? ""))

@@ -21,7 +21,8 @@ extension Publisher {
     }
     defer { permit.end() }
     var draft = draft
-    var found = try await announcement.size(of: draft.audience)
+    var found = try await announcement.size(
+      of: (expression: draft.audience, named: draft.namedAudience))
     guard !found.users.isEmpty || announcement.admitsGuests && !found.unknown.isEmpty else {
       throw draft.noRecipientsError(found.unknown)
     }
@@ -38,11 +39,25 @@ extension Publisher {
     }
     let next = try await assets.store.sent.sent(by: nil, before: nil, limit: 1).first
     let id = (next?.notification.id ?? -1) + 1
-    return DryRun(
+    var result = DryRun(
       audience: AudienceSize(found), renditions: renditions,
       texts: announcement.texts(of: draft, example, id, from: sender, content, details, media),
       warnings: draft.message.localizations.map { $0.personalized(with: example) }
         .flatMap(\.warnings))
+    result.skipped = try await skipped(values)
+    return result
+  }
+
+  /// Who is left out for want of a value.
+  private func skipped(_ values: Announcement.Values) async throws -> DryRun.Skipped? {
+    if values.skipped.isEmpty { return nil }
+    let listed = values.skipped.prefix(100)
+    let names = try await store.accounts.names(of: listed.map(\.user))
+    return DryRun.Skipped(
+      count: values.skipped.count,
+      users: listed.compactMap { user, placeholder in
+        names[user].map { .init(username: $0, placeholder: placeholder) }
+      })
   }
 
   /// What each profile makes of the media, and what pushes would have a link to.

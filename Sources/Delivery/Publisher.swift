@@ -25,7 +25,7 @@ package struct Publisher: Sendable {
     self.linkSchemes = linkSchemes
   }
 
-  private var store: Store { assets.store }
+  var store: Store { assets.store }
   /// Limits dry runs to one at a time for each user.
   let dryRuns = KeyedSemaphore<UserID>(maximumWaiters: UserQuota.waitingDryRuns)
 
@@ -40,7 +40,7 @@ package struct Publisher: Sendable {
     confirm: @Sendable () async throws -> Void = {}
   ) async throws -> Published {
     var draft = draft
-    var addressees = try await announcement.addressees(draft.audience)
+    var addressees = try await announcement.addressees(of: draft)
     var reach = RichNotification.Reach(addressees, announcement.lanes)
     let key = draft.idempotencyKey.map { IdempotencyKey($0, request: request) }
     if let key, let known = try await store.notifications.notification(for: key, sender: sender) {
@@ -48,16 +48,24 @@ package struct Publisher: Sendable {
     }
     guard !addressees.users.isEmpty else { throw draft.noRecipientsError(addressees.unknown) }
     let values = try await announcement.values(for: draft, among: &addressees)
-    if values.skipped > 0 {
+    if !values.skipped.isEmpty {
       reach = RichNotification.Reach(addressees, announcement.lanes)
-      reach.skipped = values.skipped
+      reach.skipped = values.skipped.count
     }
     var (new, media) = try await content(
       of: &draft, values, for: sender, using: assets, asset: asset)
-    new.recipients = values.recipients ?? addressees.users.sorted()
+    if let named = draft.namedAudience, draft.notBefore != nil {
+      // Found again when it is due.
+      (new.dueAudience, new.values) = (DueAudience(segment: named.segment), nil)
+      addressees = Announcement.Addressees()
+    } else {
+      new.recipients = values.recipients ?? addressees.users.sorted()
+    }
     (new.sender, new.to) = (sender, draft.to)
     (new.idempotencyKey, new.isFromDevice, new.file) = (key, isFromDevice, file)
-    announcement.announce(draft, with: media, to: addressees, in: &new)
+    if new.dueAudience == nil {
+      announcement.announce(draft, with: media, to: addressees, in: &new)
+    }
     // A million of them take much memory.
     addressees = Announcement.Addressees()
     try await confirm()
@@ -140,17 +148,18 @@ package struct Publisher: Sendable {
     _ draft: Draft, with media: PushedMedia?, again old: StoredNotification,
     in new: inout NotificationInsert
   ) async throws {
+    new.sender = old.sender
+    if try await store.notifications.awaitsAudience(old.id) { return }
     try await store.notifications.completeAudience(of: old.id)
     let recipients = Set(try await store.notifications.receipts(of: old.id).map(\.userID))
-    let addressees = try await announcement.addressees(draft.audience).among(recipients)
-    new.sender = old.sender
+    let addressees = try await announcement.addressees(of: draft).among(recipients)
     announcement.announce(draft, with: media, to: addressees, in: &new)
   }
 
   /// The draft for the store, validated by its plugin, and with every profile rendered, in the user's turn.
   ///
   /// A draft that names no alternative text gets its asset's.
-  private func content(
+  func content(
     of draft: inout Draft, _ values: Announcement.Values, for user: UserID?,
     using assets: UsableAssets,
     insteadOf old: StoredNotification? = nil, asset: AssetRecord? = nil

@@ -127,7 +127,7 @@ struct DeliveryServices: Sendable {
     store.observers.onChange.add { [pushes] in pushes.tell(ofEnd: $0) }
     store.observers.onRead.add { [pushes] in pushes.tell(for: $0) }
     workers = CommitWorkers(
-      store: store,
+      store: store, publisher: publisher,
       webhook: WebhookDelivery(store: store, webhook: try push.eventWebhook(), log: log), log: log
     ) { [events] in events.notify() }
   }
@@ -223,6 +223,7 @@ struct RouteServices: Sendable {
       users: UserRoutes(store: store, authenticator: authenticator),
       accessTokens: AccessTokenRoutes(store: store, authenticator: authenticator),
       webhooks: compatible.webhookRoutes, drafts: DraftRoutes(store: store),
+      segments: SegmentRoutes(store: store, announcement: delivery.publisher.announcement),
       pairings: PairingRoutes(
         store: store, authenticator: authenticator, publicURL: configuration.publicURL),
       signUps: SignUpRoutes(

@@ -26,6 +26,8 @@ package enum UserQuota {
   package static let drafts = 200
   /// The most bytes of a draft.
   package static let draft = 64 << 10
+  /// Segments that the user has made.
+  package static let segments = 100
   /// Open codes to pair a device.
   package static let pairings = 5
   /// People who have signed up and wait for approval, together.

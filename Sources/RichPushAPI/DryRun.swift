@@ -8,6 +8,8 @@ public struct DryRun: Sendable, Equatable, Codable {
   public let texts: [Text]
   /// Where screens cut the message, in sentences.
   public let warnings: [String]
+  /// Who would be left out for want of a value; nil if nobody would be.
+  public var skipped: Skipped?
 
   /// Creates the response.
   package init(
@@ -15,6 +17,30 @@ public struct DryRun: Sendable, Equatable, Codable {
   ) {
     (self.audience, self.renditions, self.texts) = (audience, renditions, texts)
     self.warnings = warnings
+  }
+
+  /// Users who are left out, because they have no value for a placeholder.
+  public struct Skipped: Sendable, Equatable, Codable {
+    /// How many.
+    public let count: Int
+    /// The first of them, at most 100.
+    public let users: [User]
+
+    /// Creates the list.
+    package init(count: Int, users: [User]) { (self.count, self.users) = (count, users) }
+
+    /// A user who is left out.
+    public struct User: Sendable, Equatable, Codable {
+      /// The user's name.
+      public let username: String
+      /// A placeholder that has no value for the user.
+      public let placeholder: String
+
+      /// Names a user.
+      package init(username: String, placeholder: String) {
+        (self.username, self.placeholder) = (username, placeholder)
+      }
+    }
   }
 
   /// The rendition of a profile.

@@ -299,6 +299,27 @@ extension NewNotification {
       .anyTag(names.map { "username:" + $0 })
     }
 
+    /// Those who are in a segment when the notification is sent.
+    ///
+    /// ```swift
+    /// let audience = NewNotification.Audience.segment("german-readers")
+    /// ```
+    public static func segment(_ name: String) -> Audience { .anyTag(["segment:" + name]) }
+
+    /// Those who got a notification, and have neither opened it nor marked it read when this one is sent.
+    ///
+    /// ```swift
+    /// let audience = NewNotification.Audience.notOpened(12)
+    /// ```
+    public static func notOpened(_ id: Int) -> Audience { .anyTag(["notOpened:\(id)"]) }
+
+    /// Those who have opened a notification or marked it read when this one is sent.
+    ///
+    /// ```swift
+    /// let audience = NewNotification.Audience.opened(12)
+    /// ```
+    public static func opened(_ id: Int) -> Audience { .anyTag(["opened:\(id)"]) }
+
     /// As parameters of a query: tags, or one expression.
     package var tags: [String] {
       switch self {

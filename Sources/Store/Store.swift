@@ -42,6 +42,8 @@ package final class Store: Sendable {
   package var webhooks: any Webhooks { tables }
   /// What publishers have begun to write.
   package var drafts: any Drafts { tables }
+  /// Audiences that publishers have saved.
+  package var segments: any Segments { tables }
   /// Codes by which devices get their tokens.
   package var pairings: any Pairings { tables }
   /// Users who have added themselves.

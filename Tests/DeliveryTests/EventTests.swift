@@ -216,7 +216,7 @@ import Waiting
     let commits = LogLines()
     let log = commits.record
     let workers = CommitWorkers(
-      store: delivery.store,
+      store: delivery.store, publisher: delivery.publisher,
       webhook: WebhookDelivery(store: delivery.store, webhook: nil, log: delivery.log.log),
       log: delivery.log.log
     ) { log("commit") }

@@ -82,6 +82,13 @@ extension Store {
     return try #require(added)
   }
 
+  /// Adds a notification that is due, and whose recipients are to be found.
+  func addDue() async throws -> StoredNotification {
+    var new = NotificationInsert(message: "due", richType: "", payload: "")
+    (new.sender, new.dueAudience) = (alice, DueAudience(segment: nil))
+    return try await notifications.create(new).notification
+  }
+
   /// Adds a code to pair a device, and returns its number.
   @discardableResult
   func addPairing(_ code: String, of user: UserID) async throws -> Int {

@@ -41,7 +41,8 @@ struct WritingFunction: Sendable {
 
   /// Every function that writes; those that have two outcomes are in it twice.
   static let all =
-    accounts + sessions + accessTokens + webhooks + drafts + pairings + notifications + outbox
+    accounts + sessions + accessTokens + webhooks + drafts + segments + pairings + notifications
+    + outbox
     + events
     + assets
     + upkeep
@@ -242,6 +243,24 @@ struct WritingFunction: Sendable {
     },
   ]
 
+  private static let segments = [
+    Self("putSegment", effects: none) { store in
+      _ = try await store.segments.putSegment("added", "{}", version: nil, by: alice)
+    },
+    Self("putSegment") { store in
+      _ = try await store.segments.putSegment("changed", "{}", version: nil, by: alice)
+      return Call(effects: none) {
+        _ = try await $0.segments.putSegment("changed", "{ }", version: 1, by: bob)
+      }
+    },
+    Self("removeSegment") { store in
+      _ = try await store.segments.putSegment("removed", "{}", version: nil, by: alice)
+      return Call(effects: none) {
+        _ = try await $0.segments.removeSegment("removed", version: nil)
+      }
+    },
+  ]
+
   private static let pairings = [
     Self("addPairing", effects: none) { try await $0.addPairing("added", of: alice) },
     Self("endPairing") { store in
@@ -292,6 +311,17 @@ struct WritingFunction: Sendable {
       let again = new
       _ = try await store.notifications.create(again)
       return Call(effects: none) { _ = try await $0.notifications.create(again) }
+    },
+    // Whose recipients are found later.
+    Self("announce") { store in
+      let due = try await store.addDue()
+      return Call(effects: [.pushEvents([alice]), .jobs(lane: "fcm"), .change(due.id)]) {
+        _ = try await $0.notifications.announce(due, with: .withPush(to: alice))
+      }
+    },
+    Self("hold") { store in
+      let due = try await store.addDue()
+      return Call(effects: [.change(due.id)]) { _ = try await $0.notifications.hold(due) }
     },
     Self("amend") { store in
       let id = try await store.notifications.create(.any(to: bob)).notification.id

@@ -14,10 +14,10 @@ export async function sentBefore(id) {
 
 /** A notification, of which members may be missing, as the values that the screen “Compose” keeps. */
 export function enteredNotification(notification) {
-  const { message, richType, payload, to, form, badge, notBefore, expires } = notification;
+  const { message, richType, payload, to, form, badge, notBefore, expires, onMissing } = notification;
   const isLink = richType === "url" && /^https?:/.test(payload);
   const filled = enteredContent(notification);
-  return { message, said: enteredMessage(notification), languages: enteredLanguages(notification), form, badge,
+  return { message, said: enteredMessage(notification), languages: enteredLanguages(notification), form, badge, skip: onMissing === "skip",
     to: to && entered([to].flat()), notBefore: fieldTime(notBefore), expires: fieldTime(expires),
     ...(isLink ? { url: payload } : filled ? { filled } : richType && { content: { richType, name: payload } }) };
 }
@@ -25,6 +25,8 @@ export function enteredNotification(notification) {
 /** The audience as it is entered. */
 function entered(to) {
   if (to.length === 1 && to[0] === everybody) return { kind: "everybody", text: "" };
+  const [, kind, text] = (to.length === 1 && to[0].match(/^(segment|opened|notOpened):(.*)$/)) || [];
+  if (kind) return { kind, text };
   const names = to.map((tag) => tag.match(/^username:([^!&|()\s]+)$/)?.[1]);
   return names.every(Boolean) ? { kind: "people", text: names.join(", ") } : { kind: "tags", text: to.join(", ") };
 }

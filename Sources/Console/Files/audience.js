@@ -1,8 +1,8 @@
-// Who gets a notification: names, or tags and expressions of them, with how many that are.
+// Who gets a notification: names, tags and expressions of them, a segment, or who has opened another one; with how many that are.
 import { get } from "./api.js";
-import { completeNames, everybody } from "./audience-names.js";
+import { completeNames, countWords, everybody, labelOf } from "./audience-names.js";
 import { h } from "./dom.js";
-import { number } from "./format.js";
+import { chooseSegment } from "./segments.js";
 import { texts } from "./texts.js";
 
 const t = texts.audience;
@@ -13,22 +13,30 @@ export function audienceField(session, changed) {
   const text = h("input", { type: "text", placeholder: t.placeholders.people, autocapitalize: "none", spellcheck: false });
   const kind = h("select", { "aria-label": t.kind },
     h("option", { value: "people" }, t.people), h("option", { value: "tags" }, t.tags),
-    h("option", { value: "everybody" }, t.everybody));
+    h("option", { value: "everybody" }, t.everybody), h("option", { value: "segment" }, t.segment),
+    h("option", { value: "notOpened" }, t.notOpened), h("option", { value: "opened" }, t.opened));
+  const segments = h("button", { type: "button", on: { click: async () => {
+    const name = await chooseSegment();
+    if (name) text.value = name;
+    entered();
+    text.focus();
+  } } }, t.segments);
   const hint = h("span", { class: "hint", role: "status" });
   let timer;
   const field = {
     input: text,
     element: h("fieldset", {}, h("legend", {}, t.title),
-      h("div", { class: "audience" }, kind, h("label", {}, h("span", { class: "hidden" }, t.title), text)), completeNames(text, () => kind.value), hint),
+      h("div", { class: "audience" }, kind, h("label", {}, h("span", { class: "hidden" }, t.title), text)), completeNames(text, () => kind.value), segments, hint),
     /** The recipients as they were entered. */
-    get entered() { return kind.value === "everybody" ? t.everybody : text.value.trim(); },
+    get entered() { return kind.value === "everybody" ? t.everybody : isNamed() && text.value.trim() ? labelOf(named()) : text.value.trim(); },
     /** What is wrong with them, in a sentence; empty as far as is known. */
     problem: "",
     /** The recipients as the API takes them: tags of which one has to match, or one expression. */
     get value() {
       if (kind.value === "everybody") return [everybody];
-      const { entered } = field;
+      const entered = text.value.trim();
       if (!entered) return [];
+      if (isNamed()) return [named()];
       if (kind.value === "people") return words(entered).map((name) => `username:${name.replace(/^username:/, "")}`);
       return /[!&|()]/.test(entered) ? [entered] : words(entered);
     },
@@ -49,15 +57,13 @@ export function audienceField(session, changed) {
         const { users, devices, unknown } = await get(`/api/audience?${new URLSearchParams(value.map((tag) => ["to", tag]))}`);
         if (asked !== text.value || askedKind !== kind.value) return undefined;
         const all = Object.values(devices).reduce((sum, count) => sum + count, 0);
-        const platforms = Object.entries(devices).filter(([, count]) => count)
-          .map(([platform, count]) => `${number(count)} ${texts.platforms[platform] ?? platform}`);
         // In the demonstration, a name becomes a user when it is first used.
         const guests = session.demo ? unknown : [];
         const problem =
           unknown.length > guests.length ? t.unknown(unknown)
           : !users && !guests.length ? t.nobody
           : "";
-        tell([users || !guests.length ? t.count(users, platforms) : "", guests.length ? t.guests(guests) : ""].filter(Boolean).join(" "), problem);
+        tell([users || !guests.length ? countWords(users, devices) : "", guests.length ? t.guests(guests) : ""].filter(Boolean).join(" "), problem);
         return { users: users + guests.length, devices: all };
       } catch (failure) {
         if (!failure.status) throw failure;
@@ -66,7 +72,11 @@ export function audienceField(session, changed) {
       }
     },
   };
+  const isNamed = () => ["segment", "notOpened", "opened"].includes(kind.value);
+  /** What the server calls a segment, or those who have opened a notification, or have not. */
+  const named = () => `${kind.value}:${text.value.trim().replace(/^#/, "")}`;
   function entered() {
+    segments.hidden = kind.value !== "segment";
     text.closest("label").hidden = kind.value === "everybody";
     text.placeholder = t.placeholders[kind.value] ?? "";
     clearTimeout(timer);

@@ -61,6 +61,7 @@ class Compose extends Screen {
     this.form = h("select", { on: { change: changed } }, Object.keys(t.forms).map((form) => h("option", { value: form }, t.forms[form])));
     this.formHint = h("span", { class: "hint" });
     this.badge = h("input", { type: "checkbox", on: { change: changed } });
+    this.skip = h("input", { type: "checkbox", on: { change: changed } });
     this.notBefore = h("input", { type: "datetime-local", on: { input: changed } });
     this.expires = h("input", { type: "datetime-local", on: { input: changed } });
     this.problem = h("p", { class: "problem", role: "alert" });
@@ -94,15 +95,17 @@ class Compose extends Screen {
           h("div", { class: "field" }, h("label", {}, t.expires, this.expires), expires.words, h("span", { class: "hint" }, t.zone(zone()))),
           h("div", { class: "field" }, h("label", {}, t.form, this.form), form.words, this.formHint),
           h("label", { class: "check" }, this.badge, t.badge),
+          h("label", { class: "check" }, this.skip, t.skip),
           this.problem,
           h("div", { class: "actions" }, this.send, this.test, this.store)),
         this.previews));
     acceptDrops(this, t.drop, (files) => this.take(files));
-    const [richType, name] = this.parameters;
+    const [richType, name, rest] = this.parameters;
     const draft = keptDraft(this.session.username);
     const wasSent = richType === "again";
     const isAgain = wasSent && (await mayReplace(draft));
     const kept = isAgain ? await sentBefore(name) : draft;
+    if (isAgain && rest === "rest") kept.to = { kind: "notOpened", text: name };
     this.fillIn(kept);
     // From now on it is a draft like any other.
     if (wasSent) history.replaceState(null, "", "#compose");
@@ -173,7 +176,7 @@ class Compose extends Screen {
   get values() {
     return {
       content: this.content && { richType: this.content.richType, name: this.content.name }, url: this.url.value, filled: this.filled.kept,
-      message: this.message.value, said: this.said.kept, languages: this.languages.kept, to: this.audience.kept, form: this.form.value, badge: this.badge.checked,
+      message: this.message.value, said: this.said.kept, languages: this.languages.kept, to: this.audience.kept, form: this.form.value, badge: this.badge.checked, skip: this.skip.checked,
       notBefore: this.notBefore.value, expires: this.expires.value, key: this.key, kept: this.kept,
     };
   }
@@ -189,6 +192,7 @@ class Compose extends Screen {
     this.languages.kept = kept.languages;
     this.form.value = kept.form ?? "";
     this.badge.checked = kept.badge ?? false;
+    this.skip.checked = kept.skip ?? false;
     this.notBefore.value = kept.notBefore ?? "";
     this.expires.value = kept.expires ?? "";
     this.isTried = false;
@@ -226,6 +230,7 @@ class Compose extends Screen {
       form: this.form.value || undefined,
       notBefore: time(this.notBefore)?.toISOString().replace(/\.\d+Z/, "Z"),
       expires: time(this.expires)?.toISOString().replace(/\.\d+Z/, "Z"),
+      onMissing: this.skip.checked ? "skip" : undefined,
     };
     if (this.badge.checked && formOf(draft) !== "silent") draft.badge = true;
     return draft;
@@ -351,7 +356,9 @@ class Compose extends Screen {
     if (!this.isRight()) return;
     if (!counted) throw new Error(t.changedMeanwhile);
     const draft = this.draft();
-    const isSure = await confirmSending({
+    // Who they are is known before it is sent.
+    const { skipped } = draft.onMissing ? await this.post(draft, "?dry-run") : {};
+    const isSure = await confirmSending({ skipped,
       filled: filledRows(await contentTypes(), draft), content: this.url.value.trim() ? { richType: "url", url: draft.payload } : this.content, message: draft,
       recipients: this.audience.entered, counted, notBefore: time(this.notBefore), expires: time(this.expires),
       verb: this.send.textContent,

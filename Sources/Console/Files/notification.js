@@ -60,7 +60,9 @@ class Notification extends Screen {
     const isScheduled = details.state === "scheduled";
     const back = h("button", { on: { click: () => this.attempt(back, () => this.takeBack()) } }, goesSoon(details) ? texts.undo.undo : texts.undo.takeBack);
     const again = h("a", { class: "button", href: `#compose/again/${details.id}` }, texts.sent.again);
-    this.frame(details.title ?? (details.message || texts.sent.noMessage), [release, isScheduled && back, again, this.amendButton, !this.hasEnded && withdraw],
+    const rest = ["sent", "expired"].includes(details.state) && details.counts.recipients > 0
+      && h("a", { class: "button", href: `#compose/again/${details.id}/rest` }, t.rest);
+    this.frame(details.title ?? (details.message || texts.sent.noMessage), [release, isScheduled && back, again, rest, this.amendButton, !this.hasEnded && withdraw],
       details.held && h("p", { class: "problem" }, t.held),
       isScheduled && goesSoon(details) && countdown(details, () => this.refresh().catch(() => {})),
       this.hasEnded && h("p", { class: "ended" }, state(details.state), " ", t.ended[details.state]),

@@ -10,14 +10,16 @@ const t = texts.sendDialog;
 /**
  * Resolves to whether it may be sent.
  *
- * `content` is an asset, a link or null, `filled` the rows of what was filled in instead, `message` what it says as the API takes it, `counted` the numbers of users and devices.
+ * `content` is an asset, a link or null, `filled` the rows of what was filled in instead, `message` what it says as the API takes it,
+ * `counted` the numbers of users and devices, `skipped` who of them is left out for want of a value, if anybody is.
  */
-export function confirmSending({ content, filled = [], message, recipients, counted, notBefore, expires, verb }) {
+export function confirmSending({ content, filled = [], message, skipped, recipients, counted, notBefore, expires, verb }) {
   return new Promise((resolve) => {
     const rows = [
       [memberLabel("title"), message.title], ...saidRows({ ...message, message: message.message.trim() }),
       ...filled,
       [t.recipients, recipients],
+      [t.skipped, skipped && t.without(skipped.count, skipped.users.map(({ username, placeholder }) => `${username} ({{${placeholder}}})`))],
       [t.time, notBefore ? exactTime(notBefore) : t.now],
       [t.expires, expires && exactTime(expires)],
     ];

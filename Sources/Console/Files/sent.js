@@ -2,7 +2,7 @@
 import { address, get, query } from "./api.js";
 import { called, contentTypes } from "./content-types.js";
 import { countsBar } from "./counts-bar.js";
-import { everybody } from "./audience-names.js";
+import { labelOf } from "./audience-names.js";
 import { fill, h, icon } from "./dom.js";
 import { csv, save } from "./export.js";
 import { time } from "./format.js";
@@ -125,6 +125,6 @@ function thumbnail({ id, state, richType }) {
 
 /** The recipients as one would say them. */
 export const recipients = (tags = []) =>
-  tags.map((tag) => (tag === everybody ? texts.audience.everybody : tag.replace(/^username:/, ""))).join(", ");
+  tags.map(labelOf).join(", ");
 
 customElements.define("console-sent", Sent);

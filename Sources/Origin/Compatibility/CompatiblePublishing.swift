@@ -22,7 +22,9 @@ struct CompatiblePublishing: Sendable {
     _ context: RequestContext
   ) async throws -> Publisher.Published {
     let caller = context.caller
-    try caller.requireAddressable(Draft(new).to)
+    let addressed = try Draft(new)
+    try caller.requireAddressable(addressed.to)
+    try await store.requireFollowable(addressed.namedAudience?.notification, by: caller, "to")
     try authenticator.countNotification(by: caller)
     var new = new
     var attachment: AssetRecord?

@@ -48,7 +48,7 @@ struct DraftRoutes: Sendable {
     _ = try context.query()
     let change = try Self.change(context)
     let result = try await store.drafts.changeDraft(
-      Self.id(context), change, version: Self.version(context), by: context.caller.id)
+      Self.id(context), change, version: context.version(of: "draft"), by: context.caller.id)
     switch result {
     case .changed(let draft): return Self.response(200, draft)
     case .missing: throw Self.noSuchDraft
@@ -62,7 +62,7 @@ struct DraftRoutes: Sendable {
   /// `DELETE /api/drafts/<id>`: removes one, with `If-Match` only if nobody has changed it meanwhile.
   func delete(_ context: RequestContext) async throws -> Response {
     _ = try context.query()
-    let (id, version) = (try Self.id(context), try Self.version(context))
+    let (id, version) = (try Self.id(context), try context.version(of: "draft"))
     if try await store.drafts.removeDraft(id, version: version) { return .empty(204) }
     guard try await store.drafts.draft(id) != nil else { throw Self.noSuchDraft }
     throw ServiceError(
@@ -99,16 +99,6 @@ struct DraftRoutes: Sendable {
   private static func id(_ context: RequestContext) throws(ServiceError) -> Int {
     guard let id = context.parameters.first.flatMap({ Int($0) }) else { throw noSuchDraft }
     return id
-  }
-
-  /// The version that `If-Match` names; nil for any (RFC 9110, section 13.1.1).
-  private static func version(_ context: RequestContext) throws(ServiceError) -> Int? {
-    guard let text = context.request.fields["If-Match"], text != "*" else { return nil }
-    guard let match = text.wholeMatch(of: /"([0-9]{1,18})"/), let version = Int(match.1) else {
-      throw ServiceError(
-        .preconditionFailed, "If-Match must be * or the ETag of the draft, not \(text.quoted).")
-    }
-    return version
   }
 
   private static func response(

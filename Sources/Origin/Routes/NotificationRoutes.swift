@@ -117,7 +117,7 @@ struct NotificationRoutes: Sendable {
     guard query["pns"] == nil, query["to_tag"] == nil else {
       throw ServiceError(.invalidRequest, "dry-run is only for the JSON form.")
     }
-    let draft = try draft(
+    let draft = try await draft(
       context, context.caller.addressed(context.body), delay: query.number("delay", delays))
     return .json(
       200,
@@ -167,7 +167,7 @@ struct NotificationRoutes: Sendable {
     _ body: [UInt8], with attached: AssetRecord? = nil, delay: Int? = nil, _ context: RequestContext
   ) async throws -> Response {
     let caller = context.caller
-    let draft = try draft(context, body, delay: delay)
+    let draft = try await draft(context, body, delay: delay)
     if attached == nil { try authenticator.countNotification(by: caller) }
     let published = try await publisher.publish(
       draft, sender: caller.id, isFromDevice: !caller.mayPublish,
@@ -183,13 +183,14 @@ struct NotificationRoutes: Sendable {
   /// The JSON form, which the caller may send.
   private func draft(
     _ context: RequestContext, _ body: [UInt8], delay: Int? = nil
-  ) throws -> Draft {
+  ) async throws -> Draft {
     let caller = context.caller
     var draft = try Draft(body, delay: delay, allowing: publisher.linkSchemes, now: Date())
     try draft.setIdempotencyKey(context.request.fields["Idempotency-Key"])
     try caller.requireAddressable(draft.to)
     try Self.check(caller, notifiesItself: draft.to == [caller.ownTag])
     try draft.requireAllowed(for: caller.role)
+    try await store.requireFollowable(draft.namedAudience?.notification, by: caller, "to")
     return draft
   }
 

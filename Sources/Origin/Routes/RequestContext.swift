@@ -84,6 +84,16 @@ struct RequestContext: Sendable {
     }
     return values
   }
+
+  /// The version that `If-Match` names of something; nil for any (RFC 9110, section 13.1.1).
+  func version(of what: String) throws(ServiceError) -> Int? {
+    guard let text = request.fields["If-Match"], text != "*" else { return nil }
+    guard let match = text.wholeMatch(of: /"([0-9]{1,18})"/), let version = Int(match.1) else {
+      throw ServiceError(
+        .preconditionFailed, "If-Match must be * or the ETag of the \(what), not \(text.quoted).")
+    }
+    return version
+  }
 }
 
 extension [String: String] {

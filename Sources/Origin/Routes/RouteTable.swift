@@ -24,6 +24,7 @@ struct RouteTable: Sendable {
   let accessTokens: AccessTokenRoutes
   let webhooks: WebhookRoutes
   let drafts: DraftRoutes
+  let segments: SegmentRoutes
   let pairings: PairingRoutes
   let signUps: SignUpRoutes
   /// Pushes, for devices.
@@ -132,6 +133,12 @@ struct RouteTable: Sendable {
         "PUT", "/api/drafts/{}", for: .publisher, by: .session, body: .memory(limit: 256 << 10),
         drafts.put),
       Route("DELETE", "/api/drafts/{}", for: .publisher, by: .session, drafts.delete),
+      Route("GET", "/api/segments", for: .publisher, by: .session, segments.list),
+      Route("GET", "/api/segments/{}", for: .publisher, by: .session, segments.get),
+      Route(
+        "PUT", "/api/segments/{}", for: .publisher, by: .session, body: .memory(limit: 64 << 10),
+        segments.put),
+      Route("DELETE", "/api/segments/{}", for: .publisher, by: .session, segments.delete),
       Route(
         "POST", "/api/webhooks", for: .publisher, by: .session, body: .memory(limit: 64 << 10),
         webhooks.post),

@@ -57,9 +57,10 @@ struct SentRoutes: Sendable {
       tags.append(value)
     }
     if tags.isEmpty, let to = context.caller.scope?.to { tags = to }
-    let expression = try Draft.audience(tags)
+    let audience = try Draft.audience(tags)
     try context.caller.requireAddressable(tags)
-    return .json(200, try await AudienceSize(announcement.size(of: expression)))
+    try await store.requireFollowable(audience.named?.notification, by: context.caller, "to")
+    return .json(200, try await AudienceSize(announcement.size(of: audience)))
   }
 
   /// `GET /api/audience/names`: the first users and tags whose names begin with a text.
@@ -92,6 +93,23 @@ extension Store {
   func sentNotification(_ id: Int) async throws -> SentNotification? {
     let found = try await sent.sent(by: nil, before: id + 1, limit: 1).first
     return found?.notification.id == id ? found : nil
+  }
+}
+
+extension Store {
+  /// - Throws: `rejected`, for a member of a request, if the caller may not know who has opened a notification.
+  func requireFollowable(
+    _ notification: Int?, by caller: Caller, _ member: String
+  ) async throws {
+    guard let notification else { return }
+    let found = try await sentNotification(notification)
+    guard let found, caller.controls(found.notification), caller.scope?.readsReceipts ?? true
+    else {
+      throw ServiceError(
+        .init(
+          member, .rejected,
+          "Of notification \(notification), this account does not see who has opened it."))
+    }
   }
 }
 

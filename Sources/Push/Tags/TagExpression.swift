@@ -38,6 +38,9 @@ package struct TagExpression: Sendable, Hashable, CustomStringConvertible {
   /// The expression in its shortest spelling, as it goes into `ServiceBusNotification-Tags`.
   package var description: String { root.text(inside: .or) }
 
+  /// All tags in it.
+  package var tags: [Tag] { root.tags }
+
   private func check() throws(PushError) {
     let (count, isPlain) = root.size
     let limit = isPlain ? Self.plainLimit : Self.mixedLimit
@@ -62,6 +65,14 @@ extension TagExpression.Node {
       // Each once: twice at each node would take time that doubles with each tag.
       let (left, right) = (left.size, right.size)
       return (left.tags + right.tags, left.isPlain && right.isPlain)
+    }
+  }
+
+  fileprivate var tags: [Tag] {
+    switch self {
+    case .tag(let tag): [tag]
+    case .not(let node): node.tags
+    case .and(let left, let right), .or(let left, let right): left.tags + right.tags
     }
   }
 
@@ -186,8 +197,14 @@ package struct Tag: Sendable, Hashable {
 
   /// Whether only the server may put this tag on a registration.
   package var isReserved: Bool {
-    name.hasPrefix(Self.userPrefix) || name.hasPrefix("from:") || name.hasPrefix("$")
+    name.hasPrefix(Self.userPrefix) || name.hasPrefix("from:") || name.hasPrefix("$") || isAudience
   }
+
+  /// Whether it stands for an audience that the server finds, and belongs to no registration.
+  package var isAudience: Bool { Self.audiences.contains(where: name.hasPrefix) }
+
+  /// The beginnings of tags that stand for such audiences.
+  private static let audiences = ["segment:", "opened:", "notOpened:"]
 
   static func isPlain(_ character: Character) -> Bool {
     character.isLetter || character.isNumber || "_-@#.:".contains(character)

@@ -312,6 +312,23 @@ enum PostgresSchema {
     CREATE INDEX amendment_of_notification ON amendment(notification, id);
     CREATE INDEX amendment_of_editor ON amendment(editor);
     """,
+    """
+    -- Audiences that publishers have saved. author, editor: who has made it, and who has changed it last.
+    CREATE TABLE segment(
+      name text PRIMARY KEY, content text NOT NULL, version bigint NOT NULL,
+      author bigint REFERENCES users ON DELETE SET NULL,
+      editor bigint REFERENCES users ON DELETE SET NULL,
+      created bigint NOT NULL, updated bigint NOT NULL
+    );
+    CREATE INDEX segment_of_author ON segment(author);
+    CREATE INDEX segment_of_editor ON segment(editor);
+    -- Notifications whose recipients are found when they are due; segment: in which, if it is one.
+    CREATE TABLE due_audience(
+      notification bigint PRIMARY KEY REFERENCES notification ON DELETE CASCADE,
+      segment text REFERENCES segment
+    );
+    CREATE INDEX due_audience_of_segment ON due_audience(segment) WHERE segment IS NOT NULL;
+    """,
   ]
 
   /// The tables of ``version``.
@@ -375,6 +392,16 @@ enum PostgresSchema {
     CREATE INDEX draft_of_author ON draft(author);
     CREATE INDEX draft_of_editor ON draft(editor);
     CREATE INDEX draft_by_time ON draft(template, updated);
+
+    -- Audiences that publishers have saved. author, editor: who has made it, and who has changed it last.
+    CREATE TABLE segment(
+      name text PRIMARY KEY, content text NOT NULL, version bigint NOT NULL,
+      author bigint REFERENCES users ON DELETE SET NULL,
+      editor bigint REFERENCES users ON DELETE SET NULL,
+      created bigint NOT NULL, updated bigint NOT NULL
+    );
+    CREATE INDEX segment_of_author ON segment(author);
+    CREATE INDEX segment_of_editor ON segment(editor);
 
     -- Codes by which a device of a user gets a token, once; ended: used, or revoked.
     CREATE TABLE pairing(
@@ -513,6 +540,12 @@ enum PostgresSchema {
       due bigint NOT NULL, data text NOT NULL
     );
     CREATE INDEX held_event_due ON held_event(due);
+    -- Notifications whose recipients are found when they are due; segment: in which, if it is one.
+    CREATE TABLE due_audience(
+      notification bigint PRIMARY KEY REFERENCES notification ON DELETE CASCADE,
+      segment text REFERENCES segment
+    );
+    CREATE INDEX due_audience_of_segment ON due_audience(segment) WHERE segment IS NOT NULL;
     CREATE TABLE event(
       sequence bigint PRIMARY KEY, token text NOT NULL DEFAULT replace(gen_random_uuid()::text, '-', ''),
       type text NOT NULL, publisher bigint, user_id bigint, notification bigint, data text NOT NULL,

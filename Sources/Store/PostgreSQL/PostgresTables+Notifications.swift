@@ -10,6 +10,7 @@ extension PostgresTables {
     created = try await database.write(newNotifications: 1) { transaction in
       guard let replaced = try transaction.replaced(by: new) else { return nil }
       try transaction.requireRenewed(new.blob?.digest, in: blobs)
+      try transaction.requireSegment(of: new)
       let id = try transaction.newNotificationID()
       if let key = new.idempotencyKey,
         let earlier = try transaction.insert(key, of: new.sender, for: id)
@@ -22,6 +23,7 @@ extension PostgresTables {
       try transaction.takePlace(of: replaced, by: new, id, for: recipients, at: now)
       try transaction.announce(new, to: recipients, as: notification, at: now)
       try transaction.record(new, as: id, at: now)
+      try transaction.addDueAudience(new, of: id)
       return (notification, true)
     }
     if let created { return created }

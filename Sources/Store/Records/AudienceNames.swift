@@ -20,7 +20,9 @@ extension Accounts {
   private func tags(from first: String, below end: String, limit: Int) async throws -> [String] {
     var (tags, first) = ([String](), first)
     while tags.count < limit, first < end, let tag = try await tag(from: first, below: end) {
-      if let reserved = ["username:", "from:", "$"].first(where: tag.hasPrefix) {
+      if let reserved = ["username:", "from:", "segment:", "opened:", "notOpened:", "$"].first(
+        where: tag.hasPrefix)
+      {
         first = reserved + "\u{10FFFF}"
       } else {
         tags.append(tag)

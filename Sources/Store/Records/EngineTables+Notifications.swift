@@ -29,6 +29,7 @@ extension EngineTables {
     let now = now()
     return try await database.write { transaction in
       try transaction.cancelUnsent(id, at: now)
+      try transaction.send("DELETE FROM due_audience WHERE notification = $1", id)
       let isWithdrawn =
         try transaction.run(
           """

@@ -44,6 +44,8 @@ struct MigratedTable: Sendable {
       "draft", key: "id",
       columns: "id name content template version author editor created updated"),
     MigratedTable(
+      "segment", key: "name", columns: "name content version author editor created updated"),
+    MigratedTable(
       "pairing", key: "id", columns: "id user_id hash short_hash created expires ended"),
     MigratedTable("sign_up", key: "user_id", columns: "user_id subjects created waiting"),
     MigratedTable(
@@ -83,6 +85,7 @@ struct MigratedTable: Sendable {
     MigratedTable(
       "push_event", key: "sequence", columns: "sequence user_id notification data created"),
     MigratedTable("held_event", key: "notification", columns: "notification due data"),
+    MigratedTable("due_audience", key: "notification", columns: "notification segment"),
     MigratedTable(
       "event", key: "sequence",
       columns: "sequence token type publisher user_id notification data created interaction"),

@@ -49,6 +49,8 @@ package struct NotificationInsert: Sendable {
   package var event: String?
   /// The pushes that go to devices through the outbox.
   package var pushes: [PushInsert] = []
+  /// Set if its recipients are found when it is due: it has none until then.
+  package var dueAudience: DueAudience?
 
   /// Describes a notification; the other members can be set afterwards.
   package init(message: String, richType: String, payload: String) {
@@ -82,6 +84,15 @@ package struct StoredAmendment: Sendable, Equatable {
   package let earlier: String
   /// When it was made.
   package let time: Date
+}
+
+/// An audience that is found when its notification is due.
+package struct DueAudience: Sendable, Equatable {
+  /// The segment that it is, which is kept until then; nil if it is none.
+  package let segment: String?
+
+  /// Describes the audience.
+  package init(segment: String?) { self.segment = segment }
 }
 
 /// A publisher's name for one request, so that a repetition of the request creates nothing again.
@@ -221,6 +232,22 @@ package protocol Notifications: Sendable {
   ///
   /// False if there is no such notification.
   func withdraw(_ id: Int) async throws -> Bool
+  /// Gives a notification whose recipients are found when it is due those of `new`, with their push events and jobs.
+  ///
+  /// False if it has them already, was withdrawn or has expired, or is not as it was read any more.
+  func announce(
+    _ notification: StoredNotification, with new: NotificationInsert
+  ) async throws -> Bool
+  /// Has a notification wait until another time is named for it; false if it is not as it was read any more.
+  func hold(_ notification: StoredNotification) async throws -> Bool
+
+  // MARK: Recipients that are found when a notification is due
+
+  /// At most `limit` notifications that are due and whose recipients are to be found, the earliest first, and when the
+  /// next one will be due.
+  func dueAudiences(limit: Int) async throws -> (due: [StoredNotification], next: Date?)
+  /// Whether the recipients of a notification are still to be found.
+  func awaitsAudience(_ id: Int) async throws -> Bool
 
   // MARK: Queries
 

@@ -28,6 +28,11 @@ extension StoreError {
     .conflict,
     "\(UserQuota.drafts) drafts and templates are of this user, who may have no more: remove one")
 
+  /// A user has made as many segments as it may have.
+  static let tooManySegments = StoreError(
+    .conflict,
+    "\(UserQuota.segments) segments are of this user, who may have no more: remove one")
+
   /// A user has as many open pairings as it may have.
   static let tooManyPairings = StoreError(
     .conflict,

@@ -5,10 +5,9 @@ import FoundationEssentials
 ///
 /// Values go in and come out; SQL, connections and transactions stay behind it. A change returns when it
 /// would survive `kill -9` and a power cut, and throws a `StoreError` if nothing was changed.
-protocol Tables: Accounts, TicketKeys, Sessions, AccessTokens, Webhooks, Drafts, Pairings, SignUps,
-  Notifications, Interactions, SentNotifications, Statistics, AssetCatalogue, Outbox, Events,
-  Administration,
-  Upkeep
+protocol Tables: Accounts, TicketKeys, Sessions, AccessTokens, Webhooks, Drafts, Segments, Pairings,
+  SignUps, Notifications, Interactions, SentNotifications, Statistics, AssetCatalogue, Outbox, Events,
+  Administration, Upkeep
 {
   /// Receipts that are to be written.
   var pendingReceipts: PendingReceipts { get }

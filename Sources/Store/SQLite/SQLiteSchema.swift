@@ -303,6 +303,23 @@ enum SQLiteSchema {
     CREATE INDEX amendment_of_notification ON amendment(notification, id);
     CREATE INDEX amendment_of_editor ON amendment(editor);
     """,
+    """
+    -- Audiences that publishers have saved. author, editor: who has made it, and who has changed it last.
+    CREATE TABLE segment(
+      name TEXT PRIMARY KEY, content TEXT NOT NULL, version INTEGER NOT NULL,
+      author INTEGER REFERENCES users ON DELETE SET NULL,
+      editor INTEGER REFERENCES users ON DELETE SET NULL,
+      created INTEGER NOT NULL, updated INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX segment_of_author ON segment(author);
+    CREATE INDEX segment_of_editor ON segment(editor);
+    -- Notifications whose recipients are found when they are due; segment: in which, if it is one.
+    CREATE TABLE due_audience(
+      notification INTEGER PRIMARY KEY REFERENCES notification ON DELETE CASCADE,
+      segment TEXT REFERENCES segment
+    ) STRICT;
+    CREATE INDEX due_audience_of_segment ON due_audience(segment) WHERE segment IS NOT NULL;
+    """,
   ]
 
   /// The tables of ``version``.
@@ -362,6 +379,16 @@ enum SQLiteSchema {
     CREATE INDEX draft_of_author ON draft(author);
     CREATE INDEX draft_of_editor ON draft(editor);
     CREATE INDEX draft_by_time ON draft(template, updated);
+
+    -- Audiences that publishers have saved. author, editor: who has made it, and who has changed it last.
+    CREATE TABLE segment(
+      name TEXT PRIMARY KEY, content TEXT NOT NULL, version INTEGER NOT NULL,
+      author INTEGER REFERENCES users ON DELETE SET NULL,
+      editor INTEGER REFERENCES users ON DELETE SET NULL,
+      created INTEGER NOT NULL, updated INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX segment_of_author ON segment(author);
+    CREATE INDEX segment_of_editor ON segment(editor);
 
     -- Codes by which a device of a user gets a token, once; ended: used, or revoked.
     CREATE TABLE pairing(
@@ -501,6 +528,12 @@ enum SQLiteSchema {
       due INTEGER NOT NULL, data TEXT NOT NULL
     ) STRICT;
     CREATE INDEX held_event_due ON held_event(due);
+    -- Notifications whose recipients are found when they are due; segment: in which, if it is one.
+    CREATE TABLE due_audience(
+      notification INTEGER PRIMARY KEY REFERENCES notification ON DELETE CASCADE,
+      segment TEXT REFERENCES segment
+    ) STRICT;
+    CREATE INDEX due_audience_of_segment ON due_audience(segment) WHERE segment IS NOT NULL;
     CREATE TABLE event(
       sequence INTEGER PRIMARY KEY AUTOINCREMENT, token TEXT NOT NULL DEFAULT (lower(hex(randomblob(16)))),
       type TEXT NOT NULL, publisher INTEGER, user_id INTEGER, notification INTEGER, data TEXT NOT NULL,

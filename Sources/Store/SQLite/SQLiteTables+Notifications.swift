@@ -18,6 +18,7 @@ extension SQLiteTables {
       }
       guard let replaced = try connection.replaced(by: new) else { return nil }
       try connection.requireRenewed(new.blob?.digest, in: blobs)
+      try connection.requireSegment(of: new)
       if let user = new.device { try connection.countOwnNotification(of: user, at: now) }
       let notification = try connection.insert(new, created: now)
       try connection.run(
@@ -26,6 +27,7 @@ extension SQLiteTables {
       try connection.takePlace(of: replaced, by: new, notification.id, for: recipients, at: now)
       try connection.announce(new, to: audience, as: notification.id, at: now)
       try connection.record(new, as: notification.id, at: now)
+      try connection.addDueAudience(new, of: notification.id)
       return (notification, true)
     }
     if let created { return created }

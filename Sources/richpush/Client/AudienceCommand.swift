@@ -8,6 +8,7 @@ enum AudienceCommand: Command {
   static let help = """
       richpush audience --to alice --to bob
       richpush audience --tags 'news && !muted'
+      richpush audience --segment german-readers
 
     The numbers are those of now. Names that no user has are printed as errors; sending to them is
     no error. 'richpush notify --dry-run' checks the notification as well.
@@ -16,6 +17,7 @@ enum AudienceCommand: Command {
     [
       .list("to", "USER", "a recipient"),
       .value("tags", "EXPRESSION", "instead of --to: users whose tags match, as 'news && !muted'"),
+      .value("segment", "NAME", "instead of --to: those who are in a saved segment"),
       .flag("json", "print one JSON object, for programs"),
     ] + Account.options(user: "publisher")
 
@@ -42,14 +44,21 @@ extension AudienceSize {
 }
 
 extension Arguments {
-  /// The recipients that `--to` or `--tags` name.
+  /// The recipients that `--to`, `--tags` or `--segment` name.
   func audience() throws(CommandLineError) -> NewNotification.Audience {
     let users = list("to")
-    switch (users.isEmpty, string("tags")) {
-    case (false, nil): return .users(users)
-    case (true, let expression?): return .tags(expression)
-    case (true, nil): throw .usage("no recipients: --to USER or --tags EXPRESSION is missing")
-    case (false, _): throw .usage("--to and --tags exclude each other")
+    switch (users.isEmpty, string("tags"), string("segment")) {
+    case (false, nil, nil): return .users(users)
+    case (true, let expression?, nil): return .tags(expression)
+    case (true, nil, let name?): return .segment(name)
+    case (true, nil, nil):
+      throw .usage("no recipients: --to USER, --tags EXPRESSION or --segment NAME is missing")
+    default: throw .usage("--to, --tags and --segment exclude each other")
     }
+  }
+
+  /// Whether `--to`, `--tags` or `--segment` is there.
+  var namesAudience: Bool {
+    !list("to").isEmpty || string("tags") != nil || string("segment") != nil
   }
 }

@@ -27,6 +27,7 @@ enum NotifyCommand: Command {
     [
       .list("to", "USER", "a recipient"),
       .value("tags", "EXPRESSION", "instead of --to: users whose tags match, as 'news && !muted'"),
+      .value("segment", "NAME", "instead of --to: those who are in a saved segment then"),
     ] + MessageFlags.options + [
       MessageFlags.replaces,
       .value("key", "WORD", "an idempotency key: a second use creates nothing"),
@@ -57,8 +58,7 @@ enum NotifyCommand: Command {
     if let text = arguments.operands.first { members["message"] = .string(text) }
     if let key = arguments.string("key") { members["idempotencyKey"] = .string(key) }
     if let subject = arguments.string("replaces") { members["replaces"] = .string(subject) }
-    let isAddressed = !arguments.list("to").isEmpty || arguments.string("tags") != nil
-    if isAddressed || members["to"]?.isValue != true {
+    if arguments.namesAudience || members["to"]?.isValue != true {
       members["to"] = JSONValue(JSONCoding.encode(try arguments.audience()))
     }
     if members["payload"]?.isValue == true, members["richType"]?.isValue != true {
@@ -104,6 +104,13 @@ enum NotifyCommand: Command {
     report.show(result, "would reach \(result.audience.words)\n\(table)")
     for name in result.audience.unknown {
       Terminal.printError("the server knows no user \(name) so far: is the name right?")
+    }
+    if let skipped = result.skipped {
+      let names = skipped.users.prefix(10).map { "\($0.username) ({{\($0.placeholder)}})" }
+      let more = skipped.count > names.count ? " and \(skipped.count - names.count) others" : ""
+      Terminal.printError(
+        "\(skipped.count) without a value would be left out: \(names.joined(separator: ", "))\(more)"
+      )
     }
     for warning in result.warnings { Terminal.printError("\(warning)") }
     let refused = result.renditions.count { $0.status == .refused }

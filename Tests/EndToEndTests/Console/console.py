@@ -946,6 +946,63 @@ def check_what_was_sent_is_searched_exported_and_sent_again(console):
         expect(page.get_by_role("button", name="Send", exact=True)).to_be_enabled()
 
 
+def check_a_segment_is_saved_counted_and_sent_to_and_the_rest_is_sent_to_again(console):
+    with console.page("shop") as page:
+        show(page, "compose")
+        page.get_by_role("textbox", name="Message").fill("For whom it concerns")
+        page.get_by_label("Kind of recipients").select_option("segment")
+        page.get_by_role("button", name="All segments").click()
+        segments = page.get_by_role("dialog").filter(has_text="Saved recipients")
+        segments.get_by_role("button", name="New segment").click()
+        form = page.get_by_role("dialog").filter(has_text="Everybody is in it")
+        form.get_by_label("Name of the segment").fill("two words")
+        form.get_by_label("Tags, or people").fill("username:alice, username:bob")
+        # It is counted while one types.
+        expect(form.get_by_role("status")).to_contain_text("2 people")
+        form.get_by_label("Language of the device").fill("x")
+        expect(form).to_contain_text("BCP 47")
+        form.get_by_label("Language of the device").fill("")
+        form.get_by_role("button", name="Save").click()
+        expect(form).to_contain_text("without spaces")
+        form.get_by_label("Name of the segment").fill("both")
+        form.get_by_role("button", name="Save").click()
+        expect(form).not_to_be_visible()
+        expect(segments).to_contain_text("alice, bob")
+        findings = violations(page, "segments")
+        assert not findings, findings
+        segments.get_by_role("button", name=re.compile("^both")).click()
+        expect(page.get_by_role("combobox", name="Recipients", exact=True)).to_have_value("both")
+        expect(page.locator("fieldset").filter(has_text="All segments").get_by_role("status")).to_contain_text("2 people")
+        # Scheduled, it keeps its segment.
+        page.get_by_label("Send at").fill("2099-01-05T10:30")
+        page.get_by_role("button", name="Schedule", exact=True).click()
+        sure = page.get_by_role("dialog")
+        expect(sure).to_contain_text("Segment both")
+        expect(sure).to_contain_text("2 people")
+        sure.get_by_role("button", name="Schedule", exact=True).click()
+        expect(page.get_by_role("heading", level=1)).to_contain_text("For whom it concerns")
+        scheduled = page.url
+        show(page, "compose")
+        page.get_by_label("Kind of recipients").select_option("segment")
+        page.get_by_role("button", name="All segments").click()
+        segments.get_by_role("button", name="Remove the segment: both").click()
+        page.get_by_role("dialog").filter(has_text="for all publishers?").get_by_role("button", name="Remove the segment").click()
+        expect(segments).to_contain_text("is scheduled for this segment")
+        page.keyboard.press("Escape")
+        # At once, and then to those who have not opened it.
+        page.goto(scheduled)
+        page.get_by_role("button", name="Withdraw").click()
+        page.get_by_role("dialog").get_by_role("button", name="Withdraw").click()
+        compose(page, "beach.jpg", "Have you seen it?", "alice, bob")
+        page.get_by_role("button", name="Send", exact=True).click()
+        page.get_by_role("dialog").get_by_role("button", name="Send", exact=True).click()
+        expect(page.get_by_role("heading", level=1)).to_contain_text("Have you seen it?")
+        page.get_by_role("link", name="Send to those who have not opened it").click(timeout=30_000)
+        expect(page.get_by_label("Kind of recipients")).to_have_value("notOpened")
+        expect(page.get_by_role("textbox", name="Message")).to_have_value("Have you seen it?")
+        expect(page.locator("fieldset").filter(has_text="Kind of recipients").get_by_role("status").first).to_contain_text("2 people")
+
+
 def check_a_draft_is_finished_and_sent_by_another_publisher(console):
     def keep(page, name=None, template=False):
         page.get_by_role("button", name="Keep as a draft").click()

@@ -1,0 +1,51 @@
+import FoundationEssentials
+import Primitives
+import RichPushAPI
+import Store
+
+extension Publisher {
+  /// So many are announced before others are looked for.
+  private static let batch = 20
+  /// The seconds until what has failed, or was changed meanwhile, is tried again.
+  private static let pause = 2.0
+
+  /// Finds the recipients of all notifications that are due and wait for that, and announces these to them; returns when
+  /// the next one is due, if known.
+  ///
+  /// One that cannot be announced any more, such as one whose plugin is gone, is held until another time is named for
+  /// it. `log` gets a sentence about each.
+  func announceDue(_ log: (String) -> Void) async throws -> Date? {
+    while true {
+      let (due, next) = try await store.notifications.dueAudiences(limit: Self.batch)
+      guard !due.isEmpty else { return next }
+      var isAnyDone = false
+      for notification in due {
+        do {
+          isAnyDone = try await announceDue(notification) || isAnyDone
+        } catch let error as ServiceError where error.code.isPermanent {
+          log("notification \(notification.id) is held: \(error.reason)")
+          isAnyDone = try await store.notifications.hold(notification) || isAnyDone
+        } catch {
+          log("notification \(notification.id) could not be announced yet: \(error)")
+        }
+      }
+      if !isAnyDone { return Date() + Self.pause }
+    }
+  }
+
+  /// False if the notification has changed since it was read.
+  private func announceDue(_ notification: StoredNotification) async throws -> Bool {
+    var draft = try Draft(NewNotification(notification))
+    draft.onMissing = .skip
+    var addressees = try await announcement.addressees(of: draft)
+    let values = try await announcement.values(for: draft, among: &addressees)
+    var (new, media) = try await content(
+      of: &draft, values, for: notification.sender, using: .all, insteadOf: notification)
+    new.recipients = addressees.users.sorted()
+    new.sender = notification.sender
+    if !new.recipients.isEmpty {
+      announcement.announce(draft, with: media, to: addressees, in: &new)
+    }
+    return try await store.notifications.announce(notification, with: new)
+  }
+}

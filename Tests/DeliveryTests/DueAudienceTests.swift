@@ -1,0 +1,154 @@
+import Foundation
+import Push
+import RichPushAPI
+import Store
+import TestSupport
+import Testing
+import Waiting
+
+@testable import Delivery
+
+/// Audiences that the server finds when a notification is sent.
+@Suite(.timeLimit(.minutes(1))) struct DueAudienceTests {
+  /// Saves a segment as the publisher.
+  private func save(_ content: String, as name: String = "gold", in delivery: DeliveryFixture)
+    async throws
+  {
+    _ = try await delivery.store.segments.putSegment(
+      name, content, version: nil, by: delivery.id("shop"))
+  }
+
+  private func recipients(
+    of published: Publisher.Published, in delivery: DeliveryFixture
+  ) async throws -> Set<UserID> {
+    Set(
+      try await delivery.store.notifications.receipts(of: published.notification.id).map(\.userID))
+  }
+
+  @Test func `a segment is sent to those who are in it now`() async throws {
+    let delivery = try await DeliveryFixture()
+    try await delivery.register("a", of: "alice", language: "de-CH")
+    try await delivery.register("b", of: "bob", language: "en")
+    try await save(#"{"language":"de"}"#, in: delivery)
+    let published = try await delivery.publish(delivery.draft(to: #""segment:gold""#))
+    #expect(try await recipients(of: published, in: delivery) == [delivery.id("alice")])
+    #expect(published.reach.users == 1 && published.reach.devices == 1)
+    #expect(try await delivery.lease().count == 1)
+  }
+
+  @Test func `a scheduled one is sent to those who are in it at its time`() async throws {
+    let delivery = try await DeliveryFixture()
+    for user in ["alice", "bob"] { try await delivery.register(user, of: user) }
+    _ = try await delivery.store.accounts.setAttributes(["alice": ["plan": "gold"]])
+    try await save(#"{"attributes":{"plan":"gold"}}"#, in: delivery)
+    let time = (delivery.clock.date + 600).formatted(.iso8601)
+    let published = try await delivery.publish(
+      delivery.draft(#","notBefore":"\#(time)""#, to: #"["segment:gold"]"#))
+    #expect(published.reach.users == 1)
+    #expect(try await recipients(of: published, in: delivery).isEmpty)
+    // A change of the text does not find them earlier.
+    _ = try await delivery.publisher.amend(
+      published.notification,
+      as: Draft(
+        published.notification, changedBy: Array(#"{"message":"New"}"#.utf8), allowing: [],
+        now: delivery.clock.date), using: .all)
+    _ = try await delivery.publisher.announceDue { _ in }
+    #expect(try await recipients(of: published, in: delivery).isEmpty)
+    _ = try await delivery.store.accounts.setAttributes([
+      "alice": ["plan": "silver"], "bob": ["plan": "gold"],
+    ])
+    delivery.clock.advance(by: .seconds(600))
+    #expect(try await delivery.lease().isEmpty)
+    _ = try await delivery.publisher.announceDue { _ in }
+    #expect(try await recipients(of: published, in: delivery) == [delivery.id("bob")])
+    let jobs = try await delivery.lease()
+    #expect(jobs.count == 1)
+    #expect(try await delivery.pushEvents(for: "bob").count <= 1)
+    // Once only.
+    _ = try await delivery.publisher.announceDue { _ in }
+    #expect(try await delivery.lease().isEmpty)
+    let counts = try await delivery.store.sent.sent(by: nil, before: nil, limit: 1).first?.counts
+    #expect(counts?.recipients == 1)
+  }
+
+  @Test func `who has not opened it gets it again`() async throws {
+    let delivery = try await DeliveryFixture()
+    for user in ["alice", "bob"] { try await delivery.register(user, of: user) }
+    let first = try await delivery.publish(
+      delivery.draft(to: #"["username:alice","username:bob"]"#))
+    let id = first.notification.id
+    _ = try await delivery.store.notifications.markRead(id, user: delivery.id("alice"), device: nil)
+    let rest = try await delivery.publish(delivery.draft(to: #"["notOpened:\#(id)"]"#))
+    #expect(try await recipients(of: rest, in: delivery) == [delivery.id("bob")])
+    let others = try await delivery.publish(delivery.draft(to: #"["opened:\#(id)"]"#))
+    #expect(try await recipients(of: others, in: delivery) == [delivery.id("alice")])
+    let nobody = try await delivery.refusal(delivery.draft(to: #"["opened:\#(id + 9)"]"#))
+    #expect(nobody.code == .noRecipients)
+  }
+
+  @Test func `who has no value at that time is left out, and a dry run names who would be`()
+    async throws
+  {
+    let delivery = try await DeliveryFixture()
+    for user in ["alice", "bob"] { try await delivery.register(user, of: user, tags: ["news"]) }
+    _ = try await delivery.store.accounts.setAttributes(["alice": ["first": "Alice"]])
+    try await save(#"{"to":"news"}"#, in: delivery)
+    let draft = try delivery.draft(
+      #","onMissing":"skip""#, to: #"["segment:gold"]"#, message: "Hi {{first}}")
+    let shop = try await delivery.id("shop")
+    let dryRun = try await delivery.publisher.dryRun(draft, sender: shop, using: .all)
+    #expect(
+      dryRun.skipped
+        == DryRun.Skipped(count: 1, users: [.init(username: "bob", placeholder: "first")]))
+    #expect(dryRun.audience.users == 1)
+    let time = (delivery.clock.date + 600).formatted(.iso8601)
+    let published = try await delivery.publish(
+      delivery.draft(
+        #","onMissing":"skip","notBefore":"\#(time)""#, to: #"["segment:gold"]"#,
+        message: "Hi {{first}}"))
+    _ = try await delivery.store.accounts.setAttributes([
+      "alice": [:], "bob": ["first": "Bob"],
+    ])
+    delivery.clock.advance(by: .seconds(600))
+    _ = try await delivery.publisher.announceDue { _ in }
+    #expect(try await recipients(of: published, in: delivery) == [delivery.id("bob")])
+  }
+
+  @Test func `what cannot be sent when it is due is held, and others are sent`() async throws {
+    let delivery = try await DeliveryFixture()
+    try await delivery.register("a", of: "alice", tags: ["news"])
+    try await save(#"{"to":"news"}"#, in: delivery)
+    let time = (delivery.clock.date + 600).formatted(.iso8601)
+    let members = #","notBefore":"\#(time)""#
+    // When it is due, nobody has a value.
+    _ = try await delivery.store.accounts.setAttributes(["alice": ["first": "Alice"]])
+    let wrong = try await delivery.publish(
+      delivery.draft(members, to: #"["segment:gold"]"#, message: "Hi {{first}}"))
+    let right = try await delivery.publish(delivery.draft(members, to: #"["segment:gold"]"#))
+    _ = try await delivery.store.accounts.setAttributes(["alice": [:]])
+    delivery.clock.advance(by: .seconds(600))
+    var said: [String] = []
+    _ = try await delivery.publisher.announceDue { said.append($0) }
+    #expect(said.count == 1 && said[0].contains("is held") && said[0].contains("first"))
+    let held = try await delivery.store.notifications.notification(wrong.notification.id)
+    #expect(held?.held != nil)
+    #expect(try await recipients(of: right, in: delivery) == [delivery.id("alice")])
+  }
+
+  @Test func `an audience that the server finds stands alone`() throws {
+    for (to, words) in [
+      (["segment:a", "news"], "cannot be combined"), (["segment:a && news"], "cannot be combined"),
+      (["!opened:1"], "cannot be combined"), (["segment:"], "cannot be the name"),
+      (["segment:-a"], "cannot be the name"), (["opened:x"], "by its ID"),
+      (["notOpened:01"], "by its ID"),
+    ] {
+      let error = #expect(throws: ServiceError.self, "\(to)") { try Draft.audience(to) }
+      let reason = error?.reason ?? ""
+      #expect(reason.contains(words), "\(to): \(reason)")
+    }
+    #expect(try Draft.audience(["segment:gold"]).named == .segment("gold"))
+    #expect(try Draft.audience(["notOpened:12"]).named == .notOpened(12))
+    #expect(try Draft.audience(["news"]).named == nil)
+    #expect(try Tag("segment:gold").isReserved && Tag("opened:1").isReserved)
+  }
+}
