@@ -31,6 +31,12 @@ struct AssetDescription {
     Array(NotifySidecar.folded(name).utf8).ends(with: ending)
   }
 
+  /// What content of an asset said before it was replaced or removed.
+  init(_ version: StoredAssetVersion) {
+    (alt, focus) = (version.alt, version.focus.flatMap { Asset.Focus($0) })
+    stamp = ""
+  }
+
   /// Reads a description.
   ///
   /// - Throws: `notFound` if there is none, and what is wrong with it.

@@ -13,6 +13,8 @@ struct CheckedContent: Sendable {
   let details: String?
   /// The plugin's version.
   let identity: String
+  /// What its asset says of it, unless a file beside it does; nil if that stays as it is.
+  var description: AssetDescription?
   /// The stamp that its asset has; empty until the file is in the folder.
   var stamp = ""
 }
@@ -40,6 +42,15 @@ extension AssetIntake {
       try folder.requireSpace(forCopyOf: path, richType)
       return try await checkedContent(movedFrom: path, richType, name)
     }
+    return try await put(
+      content, richType, name, mayPublish: mayPublish, mayReplace: mayReplace, confirm: confirm)
+  }
+
+  /// Puts a copy of content into the drop folder, and records the asset that has it.
+  func put(
+    _ content: CheckedContent, _ richType: String, _ name: AssetName, mayPublish: Bool,
+    mayReplace: Bool, confirm: @escaping @Sendable () async throws -> Void
+  ) async throws(ServiceError) -> AssetRecord {
     // Its client was told that it failed.
     guard !Task.isCancelled else { throw ServiceError(.unavailable, "The request has ended.") }
     return try await BlockingExecutor.intake.runUncancelled { () async throws(ServiceError) in
@@ -80,14 +91,25 @@ extension AssetIntake {
   private func checkedContent(
     movedFrom path: String, _ richType: String, _ name: AssetName
   ) async throws(ServiceError) -> CheckedContent {
-    let identity = try validator.plugin(richType).identity
-    let type = MediaType.sniff(
-      try AssetFile(folder: AT_FDCWD, name: path).prefix(MediaType.prefixLength)
-    ).value
+    _ = try validator.plugin(richType)
     let (blob, _) = try await ServiceError.mapping {
       try await store.blobs.addBlocking(moving: path, limit: Self.largestFile)
     }
-    let pinned = PinnedAsset(blob, type: type, in: store)
+    return try await checked(pinned(blob), richType, name)
+  }
+
+  /// A blob whose file is here, with the media type of its bytes.
+  func pinned(_ blob: Blob) throws(ServiceError) -> PinnedAsset {
+    let file = try AssetFile(folder: AT_FDCWD, name: store.blobs.path(of: blob.digest))
+    let type = MediaType.sniff(file.prefix(MediaType.prefixLength)).value
+    return PinnedAsset(blob, type: type, in: store)
+  }
+
+  /// Has the plugin validate content.
+  func checked(
+    _ pinned: PinnedAsset, _ richType: String, _ name: AssetName
+  ) async throws(ServiceError) -> CheckedContent {
+    let identity = try validator.plugin(richType).identity
     let details = try await validate(
       RenditionSource(richType: richType, message: "", payload: name.value, pinned: pinned))
     return CheckedContent(pinned: pinned, details: details, identity: identity)

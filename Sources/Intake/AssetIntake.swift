@@ -171,7 +171,7 @@ package struct AssetIntake: Sendable {
       if !(await take(stateOf: put.pinned.digest, plugin, into: &asset)), plugin.manifest.isShared {
         asset.state = .preparing
       }
-      asset.describe(by: description, insteadOf: known, plugin)
+      asset.describe(by: description ?? put.description, insteadOf: known, plugin)
       return Examination(asset: asset)
     }
     guard file.size <= Self.largestFile else {

@@ -216,7 +216,7 @@ struct RouteServices: Sendable {
       interactions: InteractionRoutes(store: store),
       assets: AssetRoutes(
         store: store, assets: intake.assets, renderer: media.renderer,
-        sender: configuration.publishAs),
+        sender: configuration.publishAs, versionAge: configuration.retention.versionAge),
       plugins: PluginRoutes(host: media.host), types: RichTypeRoutes(host: media.host),
       sessions: sessions,
       outbox: OutboxRoutes(store: store, pushLanes: delivery.lanes),

@@ -55,6 +55,10 @@ package struct OriginConfiguration: Sendable {
   package var network: Set<String> = []
   /// The most bytes of renditions on the disk.
   package var renditionBytes = 10 << 30
+  /// How long replaced and removed assets can be brought back, in days.
+  package var versionDays = 30
+  /// The most bytes of what only they have.
+  package var versionBytes = 2 << 30
   /// The object store that has the content; nil if the data folder has it.
   package var objects: ObjectStoreSettings?
   /// The most bytes of blobs on the disk, if there is an object store.
@@ -252,6 +256,8 @@ extension OriginConfiguration {
     var retention = Retention()
     retention.renditionBytes = renditionBytes
     retention.cachedBlobBytes = objectCacheBytes
+    retention.versionAge = Double(versionDays) * 86400
+    retention.versionBytes = versionBytes
     return retention
   }
 

@@ -16,6 +16,16 @@ public struct Asset: Sendable, Equatable, Codable {
     case refused
   }
 
+  /// How assets are listed; those that are equal in this are by name.
+  public enum Order: String, Sendable, CaseIterable {
+    /// Names as people sort them: without case and accents, and numbers by their values.
+    case name
+    /// By when their files were last changed.
+    case newest, oldest
+    /// By size.
+    case largest, smallest
+  }
+
   /// The kind of media.
   public let richType: String
   /// Its name, as payloads contain it.
@@ -131,7 +141,7 @@ public struct AssetCounts: Sendable, Equatable, Codable {
 
 /// One page of the assets.
 package struct AssetPage: Sendable, Codable {
-  /// The assets, by rich type and name.
+  /// The assets in the order that was asked for.
   package let assets: [Asset]
   /// The value of `after` for the next page; nil on the last one.
   @Nullable package var next: String?

@@ -87,13 +87,15 @@ extension RichPushClient {
 
   /// All assets, or those of one rich type or in one state; refused ones have a reason.
   ///
+  /// Without an order they are by rich type and name.
+  ///
   /// ```swift
   /// for asset in try await client.assets(richType: "img", state: .refused) {
   ///   print(asset.name, asset.reason ?? "")
   /// }
   /// ```
   public func assets(
-    richType: String? = nil, state: Asset.State? = nil
+    richType: String? = nil, state: Asset.State? = nil, order: Asset.Order? = nil
   ) async throws -> [Asset] {
     let segments = ["api", "assets"] + (richType.map { [$0] } ?? [])
     var assets: [Asset] = []
@@ -102,6 +104,7 @@ extension RichPushClient {
       let query =
         (next.map { [(name: "after", value: $0)] } ?? [])
         + (state.map { [(name: "state", value: $0.rawValue)] } ?? [])
+        + (order.map { [(name: "sort", value: $0.rawValue)] } ?? [])
       let page: AssetPage = try await value(request("GET", segments, query: query))
       assets += page.assets
       next = page.next
@@ -183,6 +186,54 @@ extension RichPushClient {
   /// ```
   public func plugins() async throws -> PluginReport {
     try await value(request("GET", ["api", "plugins"]))
+  }
+
+  /// What an asset had before it was replaced or removed and can be brought back, the last first.
+  ///
+  /// ```swift
+  /// for version in try await client.assetVersions("beach.jpg", richType: "img") {
+  ///   print(version.sha256, version.ended, version.bytes)
+  /// }
+  /// ```
+  public func assetVersions(_ name: String, richType: String) async throws -> [AssetVersion] {
+    let list: AssetVersionList = try await value(
+      request("GET", ["api", "assets", richType, name, "versions"]))
+    return list.versions
+  }
+
+  /// The assets that were removed and can be brought back, with what they had; the last removed first.
+  ///
+  /// ```swift
+  /// for asset in try await client.removedAssets() { print(asset.richType, asset.name, asset.ended) }
+  /// ```
+  public func removedAssets() async throws -> [AssetVersion] {
+    var assets: [AssetVersion] = []
+    var next: String?
+    repeat {
+      let query = next.map { [(name: "after", value: $0)] } ?? []
+      let page: RemovedAssetPage = try await value(
+        request("GET", ["api", "removed-assets"], query: query))
+      assets += page.assets
+      next = page.next
+    } while next != nil
+    return assets
+  }
+
+  /// Brings back what an asset had before it was replaced or removed, by its SHA-256; without one what it had last.
+  ///
+  /// What the asset has now can be brought back, too.
+  ///
+  /// ```swift
+  /// let asset = try await client.restoreAsset("beach.jpg", richType: "img")
+  /// print(asset.sha256 ?? "")
+  /// ```
+  public func restoreAsset(
+    _ name: String, richType: String, sha256: String? = nil
+  ) async throws -> Asset {
+    try await value(
+      request(
+        "POST", ["api", "assets", richType, name, "restore"],
+        json: AssetRestoration(sha256: sha256)))
   }
 
   /// Removes an asset; sent notifications keep its content.

@@ -81,8 +81,10 @@ import Testing
       utimes(path + name, &times)
     }
     func listed() async throws -> [String] {
-      try await delivery.store.assets.assets(richType: nil, state: nil, limit: 9, after: nil)
-        .map(\.name)
+      try await delivery.store.assets.assets(
+        richType: nil, state: nil, order: nil, limit: 9, after: nil
+      )
+      .map(\.name)
     }
     #expect(await folder.processAll { _, _ in } == nil)
     #expect(

@@ -34,6 +34,39 @@ import Waiting
     }
   }
 
+  @Test func `restores what was replaced and removed, and sorts`() async throws {
+    try await RunningServer.lend { server in
+      let remote = ["--server", server.endpoint.absoluteString]
+      func run(_ arguments: String...) async throws -> Child.Result {
+        try await Child.run("richpush", ["asset"] + arguments + remote)
+      }
+      for sample in ["img/beach.jpg", "img/logo.png"] {
+        let file = try server.scratch.drop(Package.bytes("assets/" + sample), as: "one.png")
+        #expect(try await run("add", "--type", "img", file.path).exitCode == 0)
+      }
+      let second = try await Asset(line: run("show", "--json", "img/one.png").output[0])
+      let versions = try await run("versions", "img/one.png")
+      let line = try #require(versions.output.dropFirst().first, "\(versions)")
+      #expect(line.contains("img/one.png") && line.contains("image/jpeg"))
+      let start = String(line.prefix(6))
+      #expect(try await run("restore", "--version", start, "img/one.png").exitCode == 0)
+      let first = try await Asset(line: run("show", "--json", "img/one.png").output[0])
+      #expect(first.sha256?.hasPrefix(start) == true && first.sha256 != second.sha256)
+      let wrong = try await run("restore", "--version", "zz", "img/one.png")
+      #expect(wrong.exitCode == 66 && wrong.errors.contains("asset versions img/one.png"))
+      #expect(try await run("remove", "img/one.png").exitCode == 0)
+      #expect(try await run("removed").output.contains { $0.contains("img/one.png") })
+      #expect(try await run("restore", "img/one.png").exitCode == 0)
+      let again = try await Asset(line: run("show", "--json", "img/one.png").output[0])
+      #expect(again.sha256 == first.sha256)
+      #expect(try await run("restore", "img/none.png").exitCode == 66)
+      let sorted = try await run("list", "--sort", "largest", "--json", "--type", "img")
+      let sizes = try sorted.output.map { try Asset(line: $0).bytes ?? 0 }
+      #expect(sizes.count > 1 && sizes == sizes.sorted(by: >))
+      #expect(try await run("list", "--sort", "date").exitCode == 64)
+    }
+  }
+
   @Test
   func `adds the files beside a folder, a pipe and what is not there, and names each of these`()
     async throws

@@ -90,6 +90,11 @@ import Testing
     "GET /api/assets/{}/{}": Expectation(.publisher, 404, by: [.all, .assetsToken]),
     "PUT /api/assets/{}/{}": Expectation(.publisher, 404, by: [.all, .assetsToken]),
     "PATCH /api/assets/{}/{}": Expectation(.publisher, 400, by: [.all, .assetsToken]),
+    "GET /api/assets/{}/{}/versions": Expectation(.publisher, 404, by: [.all, .assetsToken]),
+    "GET /api/assets/{}/{}/versions/{}/media": Expectation(
+      .publisher, 404, by: [.all, .assetsToken]),
+    "POST /api/assets/{}/{}/restore": Expectation(.publisher, 404, by: [.all, .assetsToken]),
+    "GET /api/removed-assets": Expectation(.publisher, 200, by: [.all, .assetsToken]),
     "DELETE /api/assets/{}/{}": Expectation(.publisher, 404, by: [.all, .assetsToken]),
     "GET /api/plugins": Expectation(.admin, 200),
     "GET /api/types": Expectation(.publisher, 200, by: [.all, .accessToken]),

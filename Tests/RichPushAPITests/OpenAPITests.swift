@@ -16,6 +16,16 @@ import Testing
       ("Registration", registration, registration),
       ("Deliverability", deliverability(true), deliverability(false)),
       ("Asset", asset(true), asset(false)),
+      ("AssetVersion", version(true), version(false)),
+      (
+        "AssetVersionList", AssetVersionList(versions: [version(true)]),
+        AssetVersionList(versions: [])
+      ),
+      (
+        "RemovedAssetPage", RemovedAssetPage(assets: [version(true)], next: "1/img/a"),
+        RemovedAssetPage(assets: [], next: nil)
+      ),
+      ("AssetRestoration", AssetRestoration(sha256: "00"), AssetRestoration()),
       ("AssetPatch", AssetAmendment(alt: "a", focus: Asset.Focus(x: 0, y: 1)), AssetAmendment()),
       ("AssetList", page(true), page(false)),
       ("PluginReport", report(true), report(false)),
@@ -360,6 +370,16 @@ import Testing
     asset.modified = isFull ? date : nil
     (asset.alt, asset.focus) = isFull ? ("a", Asset.Focus(x: 0.5, y: 0.3)) : (nil, nil)
     return asset
+  }
+
+  private static func version(_ isFull: Bool) -> AssetVersion {
+    var version = AssetVersion(
+      richType: "img", name: "a", sha256: "00", bytes: 1, modified: date, ended: date, until: date)
+    if isFull {
+      (version.contentType, version.alt) = ("image/png", "a")
+      version.focus = Asset.Focus(x: 0.5, y: 0.3)
+    }
+    return version
   }
 
   private static func page(_ isFull: Bool) -> AssetPage {

@@ -46,6 +46,9 @@ import Waiting
     let jobs = try await store.outbox.lease(lane: "apns", limit: 9, until: scratch.now)
     #expect(jobs.map(\.user) == [anna.id])
     #expect(try await store.assets.assetNames(like: "LOGO.PNG", richType: "img") == ["Logo.png"])
+    #expect(
+      try await store.assets.assets(limit: 9, behind: ("img", "a"), by: .name).map(\.name)
+        == ["Logo.png"])
     let events = try await store.events.events(after: 0, for: press, limit: 2)
     #expect(
       events.map(\.data) == [#"{"notification":0,"user":"anna","state":"read"}"#, #"{"name":"a"}"#])

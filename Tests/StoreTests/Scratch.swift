@@ -225,9 +225,11 @@ extension AssetCatalogue {
 
   func assets(
     ofType richType: String? = nil, in state: AssetRecord.State? = nil, limit: Int,
-    behind last: (richType: String, name: String)? = nil
+    behind last: (richType: String, name: String)? = nil, by order: AssetOrder? = nil
   ) async throws -> [AssetRecord] {
-    try await assets(richType: richType, state: state, limit: limit, after: last)
+    let place = last.map { AssetPosition(richType: $0.richType, name: $0.name) }
+    return try await assets(
+      richType: richType, state: state, order: order, limit: limit, after: place)
   }
 }
 

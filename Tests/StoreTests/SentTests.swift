@@ -226,7 +226,8 @@ import Testing
       "counts": try await seconds { try await store.sent.counts(of: 7) == nil ? 0 : 50 },
       "assets": try await seconds {
         try await store.assets.assets(
-          richType: "img", state: nil, limit: 50, after: ("img", "050000.png")
+          richType: "img", state: nil, order: nil, limit: 50,
+          after: AssetPosition(richType: "img", name: "050000.png")
         ).count
       },
       "jobs in a state": try await seconds {

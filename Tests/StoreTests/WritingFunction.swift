@@ -495,6 +495,12 @@ struct WritingFunction: Sendable {
     Self("removeStamp", effects: none) {
       try await $0.tables.removeStamp("img", "a", blob: Digest(of: []))
     },
+    Self("removeVersion", effects: none) {
+      try await $0.tables.removeVersion("img", "a", blob: Digest(of: []))
+    },
+    Self("removeAssetVersions", effects: none) {
+      try await $0.tables.removeAssetVersions(endedBefore: .distantPast, keepingBytes: 0)
+    },
     Self("removeExpiredNotifications", effects: none) {
       _ = try await $0.tables.removeExpiredNotifications(withdrawnBefore: .distantPast)
     },

@@ -21,8 +21,9 @@ export const address = (path) => new URL(`..${path}`, document.baseURI).href;
 export const assetPath = ({ richType, name }, below = "") =>
   `/api/assets/${encodeURIComponent(richType)}/${encodeURIComponent(name)}${below}`;
 
-/** The address of an asset as a device gets it; the digest makes it new when the content is. */
-export const assetMedia = (asset, query) => address(assetPath(asset, `/media${query ? `?${query}` : ""}`));
+/** The address of an asset as a device gets it, or of what it had before, by its digest. */
+export const assetMedia = (asset, query, version) =>
+  address(assetPath(asset, `${version ? `/versions/${version}` : ""}/media${query ? `?${query}` : ""}`));
 
 /** What is thrown while the server is out of reach, which the page also shows. */
 function away() {

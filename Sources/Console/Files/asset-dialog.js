@@ -2,6 +2,7 @@
 import { assetMedia } from "./api.js";
 import { facts } from "./asset-card.js";
 import { assetDescription } from "./asset-description.js";
+import { earlierVersions } from "./asset-versions.js";
 import { h, icon } from "./dom.js";
 import { bytes, kind, size } from "./format.js";
 import { linkCard, player, poster } from "./media-view.js";
@@ -25,6 +26,10 @@ export function showAsset(asset) {
         asset.reason && h("p", { class: "reason" }, asset.reason),
         asset.advice && h("p", { class: "advice" }, asset.advice),
         asset.state !== "refused" && [content(asset), assetDescription(asset)],
+        earlierVersions(asset, (restored) => {
+          dispatchEvent(new CustomEvent("live:asset", { detail: restored }));
+          dialog.close();
+        }),
         h("div", { class: "actions" },
           asset.state !== "refused" &&
             h("a", { class: "button main", href: `#compose/${encodeURIComponent(asset.richType)}/${encodeURIComponent(asset.name)}`,

@@ -2,6 +2,7 @@
 import { get, query, remove, assetPath } from "./api.js";
 import { AssetCard } from "./asset-card.js";
 import { showAsset } from "./asset-dialog.js";
+import { restore, showRemoved } from "./asset-versions.js";
 import { fill, h, icon } from "./dom.js";
 import { acceptDrops, chooseFiles } from "./drop.js";
 import { listen } from "./live.js";
@@ -18,7 +19,19 @@ const orders = {
   name: (one, other) => byName(one.name, other.name) || byName(one.richType, other.richType) || (key(one) < key(other) ? -1 : 1),
   newest: (one, other) => (other.modified ?? "").localeCompare(one.modified ?? "") || orders.name(one, other),
   oldest: (one, other) => (one.modified ?? "").localeCompare(other.modified ?? "") || orders.name(one, other),
+  largest: (one, other) => other.bytes - one.bytes || orders.name(one, other),
+  smallest: (one, other) => one.bytes - other.bytes || orders.name(one, other),
 };
+
+/** The order that was chosen in this browser. */
+function chosenOrder() {
+  // Storage may be forbidden.
+  try {
+    return Object.keys(orders).find((order) => order === localStorage.getItem("order")) ?? "name";
+  } catch {
+    return "name";
+  }
+}
 
 class Catalogue extends Screen {
   /** Every card by its asset's key. */
@@ -29,6 +42,8 @@ class Catalogue extends Screen {
   lastEvents = new Map();
   /** The keys of the files that are selected; null while none can be. */
   selected = null;
+  /** The key of the one that was selected or not last, where a range begins. */
+  rangeStart = null;
 
   async load() {
     this.search = h("input", {
@@ -41,20 +56,23 @@ class Catalogue extends Screen {
       ["ready", "preparing", "refused"].map((state) => h("option", { value: state }, texts.states[state])));
     this.order = h("select", { "aria-label": t.order, on: { change: () => this.sort() } },
       Object.keys(orders).map((order) => h("option", { value: order }, t.orders[order])));
+    this.order.value = chosenOrder();
+    this.removed = h("button", { on: { click: () => showRemoved((asset) => this.showRestored(asset)) } }, texts.versions.removed);
     this.select = h("button", { "aria-pressed": "false", on: { click: () => this.startSelecting(!this.selected) } }, t.select);
     this.removeSelected = h("button", { class: "danger", hidden: true, on: { click: () => this.attempt(this.removeSelected, () => this.removeAll()) } });
     this.summary = h("p", { class: "quiet", role: "status" });
     this.grid = h("ul", { class: "cards", "aria-label": texts.screens.catalogue, on: { keydown: (event) => this.move(event) } });
     this.more = h("button", { hidden: true, on: { click: () => this.loadPage() } }, texts.more);
     this.hint = h("div");
+    this.results = h("section", { class: "results" });
     this.uploads = new Uploads((folder) => this.uploadType(folder));
     const choose = h("button", { class: "main", on: { click: async () => this.uploads.add(await chooseFiles()) } },
       icon("upload"), t.upload);
     this.frame(texts.screens.catalogue, [choose],
       this.hint,
       h("div", { class: "filters" },
-        h("label", { class: "search" }, icon("search"), this.search), this.types, this.states, this.order, this.select, this.removeSelected, this.summary),
-      this.uploads, this.grid, this.more);
+        h("label", { class: "search" }, icon("search"), this.search), this.types, this.states, this.order, this.select, this.removeSelected, this.removed, this.summary),
+      this.uploads, this.results, this.grid, this.more);
     acceptDrops(this, t.drop, (files) => this.uploads.add(files));
     listen(this, "asset", (asset) => this.update(asset));
     // What was removed meanwhile sends no event.
@@ -84,7 +102,10 @@ class Catalogue extends Screen {
   async loadPage(before) {
     const { events } = this;
     const isNewer = (name) => this.lastEvents.get(name) > events;
-    const page = await get(`/api/assets${query({ limit: 500, after: this.next })}`);
+    const sort = this.order.value;
+    const page = await get(`/api/assets${query({ limit: 500, sort, after: this.next })}`);
+    // Another order was chosen meanwhile.
+    if (sort !== this.order.value) return;
     for (const asset of page.assets) {
       before?.delete(key(asset));
       if (!isNewer(key(asset))) this.put(asset);
@@ -116,7 +137,7 @@ class Catalogue extends Screen {
     }
     const card = new AssetCard();
     card.asset = asset;
-    card.addEventListener("click", (event) => event.target.closest("button") && this.use(card));
+    card.addEventListener("click", (event) => event.target.closest("button") && this.use(card, event.shiftKey));
     this.cards.set(key(asset), card);
     this.grid.insertBefore(card, this.firstAfter(asset));
     this.mark(card);
@@ -135,14 +156,20 @@ class Catalogue extends Screen {
     return children[low] ?? null;
   }
 
-  /** Shows the files in the chosen order, which is of all, so all have to be here. */
+  /** Shows the files in the chosen order; if not all are here, the first are other ones. */
   async sort() {
     try {
-      await this.loadAll();
-    } catch (problem) {
-      return this.say(problem.message, true);
+      localStorage.setItem("order", this.order.value);
+    } catch {
+      // It holds until the page is left.
     }
     this.grid.append(...[...this.cards.values()].sort((one, other) => orders[this.order.value](one.asset, other.asset)));
+    if (!this.next) return;
+    try {
+      await this.reload();
+    } catch (problem) {
+      this.say(problem.message, true);
+    }
   }
 
   drop(name) {
@@ -152,13 +179,27 @@ class Catalogue extends Screen {
     this.filter();
   }
 
-  /** Opens a file or, while files are selected, selects it or not. */
-  use(card) {
+  /** Opens a file or, while files are selected, selects it or not, or all from the last one on. */
+  use(card, isRange) {
     if (!this.selected) return this.open(card.asset);
-    const name = key(card.asset);
-    if (!this.selected.delete(name)) this.selected.add(name);
-    this.mark(card);
+    const shown = this.shown();
+    const [from, to] = [shown.indexOf(this.cards.get(this.rangeStart)), shown.indexOf(card)].sort((one, other) => one - other);
+    this.choose(isRange && from >= 0 ? shown.slice(from, to + 1) : [card], !this.selected.has(key(card.asset)));
+    this.rangeStart = key(card.asset);
+  }
+
+  /** Selects cards, or not. */
+  choose(cards, isSelected) {
+    for (const card of cards) {
+      if (isSelected) this.selected.add(key(card.asset));
+      else this.selected.delete(key(card.asset));
+      this.mark(card);
+    }
     this.showSelected();
+  }
+
+  shown() {
+    return [...this.grid.children].filter((card) => !card.hidden);
   }
 
   startSelecting(isSelecting) {
@@ -184,22 +225,51 @@ class Catalogue extends Screen {
     this.removeSelected.textContent = t.removeSelected(this.selected?.size ?? 0);
   }
 
-  /** Removes what is selected; what cannot be removed stays selected, and why is said. */
+  /** Removes what is selected; what cannot be removed stays selected. */
   async removeAll() {
     const names = [...this.selected];
     if (!(await confirmed(t.removeAllQuestion(names.length), t.removeSelected(names.length)))) return;
-    let failure;
+    const [removed, failed] = [[], []];
     for (const name of names) {
       const { asset } = this.cards.get(name) ?? {};
       if (!asset) continue;
-      await remove(assetPath(asset)).then(() => this.drop(name), (problem) => {
-        if (problem.status === 404) this.drop(name);
-        else failure = problem;
-      });
+      try {
+        await remove(assetPath(asset));
+      } catch (problem) {
+        if (problem.status !== 404) {
+          failed.push([asset, problem.message]);
+          continue;
+        }
+      }
+      removed.push(asset);
+      this.drop(name);
     }
-    if (failure) return this.say(failure.message, true);
-    this.startSelecting(false);
-    this.say(t.removedAll(names.length));
+    if (failed.length) this.showSelected();
+    else this.startSelecting(false);
+    this.showResults(removed, failed);
+  }
+
+  /** Says what became of several files: what was not removed comes first. */
+  showResults(removed, failed) {
+    const back = h("button", { hidden: !removed.length, on: { click: () => this.attempt(back, () => this.restoreAll(removed)) } }, t.bringAllBack);
+    fill(this.results,
+      h("div", { class: "head" },
+        h("p", { role: "status" }, [failed.length && t.notRemoved(failed.length), removed.length && t.removedAll(removed.length)].filter(Boolean).join(" ")),
+        h("div", { class: "actions" }, back, h("button", { class: "plain", on: { click: () => fill(this.results) } }, texts.uploads.clear))),
+      failed.length > 0 && h("ul", {}, failed.map(([{ name }, reason]) => h("li", { class: "bad" }, h("strong", {}, name), h("p", {}, icon("refused"), reason)))));
+  }
+
+  async restoreAll(assets) {
+    const failed = [];
+    for (const asset of assets) {
+      try {
+        dispatchEvent(new CustomEvent("live:asset", { detail: await restore(asset, asset.sha256) }));
+      } catch (problem) {
+        failed.push(`${asset.name}: ${problem.message}`);
+      }
+    }
+    fill(this.results, failed.length > 0 && h("ul", {}, failed.map((words) => h("li", { class: "bad" }, h("p", {}, icon("refused"), words)))));
+    this.say(t.broughtBack(assets.length - failed.length));
   }
 
   filter() {
@@ -255,16 +325,22 @@ class Catalogue extends Screen {
     try {
       await remove(assetPath(asset));
       this.drop(key(asset));
-      this.say(t.removed(asset.name));
+      const undo = h("button", { on: { click: () => this.attempt(undo, async () => this.showRestored(await restore(asset))) } }, texts.versions.restore);
+      this.say([t.removed(asset.name), " ", undo]);
     } catch (problem) {
       this.say(problem.message, true);
     }
   }
 
+  showRestored(asset) {
+    dispatchEvent(new CustomEvent("live:asset", { detail: asset }));
+    this.say(texts.versions.isBack(asset.name));
+  }
+
   /** The arrow keys move between cards, Delete removes one. */
   move(event) {
     const card = event.target.closest("asset-card");
-    const shown = [...this.grid.children].filter((other) => !other.hidden);
+    const shown = this.shown();
     const index = shown.indexOf(card);
     if (index < 0) return;
     const columns = shown.filter((other) => other.offsetTop === shown[0].offsetTop).length;
@@ -272,6 +348,11 @@ class Catalogue extends Screen {
     if (step && shown[index + step]) {
       event.preventDefault();
       shown[index + step].querySelector("button").focus();
+    }
+    if (this.selected && event.key === "Escape") this.startSelecting(false);
+    if (this.selected && event.key === "a" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      this.choose(shown, true);
     }
     if (event.key !== "Delete") return;
     if (this.selected?.size) this.attempt(this.removeSelected, () => this.removeAll());

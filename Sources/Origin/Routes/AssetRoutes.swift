@@ -1,3 +1,4 @@
+import FoundationEssentials
 import HTTP
 import Intake
 import Primitives
@@ -13,23 +14,20 @@ struct AssetRoutes: Sendable {
   let renderer: Renderer
   /// The user in whose name dropped files are published; nil if nobody's.
   let sender: String?
+  /// How long the content of replaced and removed assets is kept, in seconds.
+  let versionAge: TimeInterval
+  /// Limits what is brought back at once.
+  let restorations = KeyedSemaphore<UserID>(width: UserQuota.uploads)
 
-  /// `GET /api/assets[/<richType>]`: the catalogue by rich type and name, a page at a time.
+  /// `GET /api/assets[/<richType>]`: the catalogue, by rich type and name unless `sort` has another order, a page at a
+  /// time.
   func list(_ context: RequestContext) async throws -> Response {
     let richType = try Self.richType(context)
-    let query = try context.query("limit", "after", "state")
+    let query = try context.query("limit", "after", "state", "sort")
     let limit = try query.number("limit", 1...1000) ?? 100
-    let state = try query["state"].map { text throws(ServiceError) in
-      guard let state = AssetRecord.State(rawValue: text) else {
-        throw ServiceError(.invalidRequest, "state must be ready, preparing or refused.")
-      }
-      return state
-    }
-    // Text without a slash sorts before all names of that rich type.
-    let after = query["after"].map { text in
-      let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-      return (richType: String(parts[0]), name: parts.count == 2 ? String(parts[1]) : "")
-    }
+    let state = try query.choice("state", AssetRecord.State.self)
+    let order = try query.choice("sort", AssetOrder.self)
+    let after = query["after"].map { AssetPosition($0, in: order) }
     var counts: [AssetRecord.State: Int] = [:]
     if richType != nil || after == nil {
       counts = try await store.assets.assetCounts(richType: richType)
@@ -38,9 +36,9 @@ struct AssetRoutes: Sendable {
       try checkPlugin(of: richType)
     }
     let found = try await store.assets.assets(
-      richType: richType, state: state, limit: limit + 1, after: after)
+      richType: richType, state: state, order: order, limit: limit + 1, after: after)
     let page = found.prefix(limit)
-    let next = found.count > limit ? page.last.map { $0.richType + "/" + $0.name } : nil
+    let next = found.count > limit ? page.last.map { $0.position(in: order) } : nil
     return .json(
       200,
       AssetPage(
@@ -59,7 +57,7 @@ struct AssetRoutes: Sendable {
   }
 
   /// The asset, with the progress of its preparation.
-  private func message(_ asset: AssetRecord) -> Asset {
+  func message(_ asset: AssetRecord) -> Asset {
     guard asset.state == .preparing, asset.blob != nil,
       let preparation = try? Preparation(asset, in: store, assets.validator)
     else { return asset.message() }
@@ -76,16 +74,16 @@ struct AssetRoutes: Sendable {
   ///
   /// It is the one that a notification with this asset has.
   func media(_ context: RequestContext) async throws -> Response {
-    guard let text = context.parameters.dropFirst().first,
-      let richType = try Self.richType(context),
-      let name = AssetName(text)
-    else {
-      throw ServiceError(.invalidRequest, "It is not a file's name.")
-    }
+    let (richType, name) = try Self.path(context)
     let asset = try await examine(richType, name)
     guard asset.state != .refused else {
       throw ServiceError(.assetNotReady, asset.reason ?? "The asset is refused.")
     }
+    return try await rendition(asset, context)
+  }
+
+  /// A rendition of an asset with the options in the query.
+  func rendition(_ asset: AssetRecord, _ context: RequestContext) async throws -> Response {
     let preparation = try Preparation(asset, in: store, assets.validator)
     let plugin = preparation.plugin
     let options = try RenditionOptions(
@@ -109,7 +107,7 @@ struct AssetRoutes: Sendable {
 
   /// Whether the caller is the user in whose name dropped files are published; not an access token, whose recipients
   /// and rate a file beside another one would not heed.
-  private func mayPublish(_ context: RequestContext) -> Bool {
+  func mayPublish(_ context: RequestContext) -> Bool {
     context.caller.name == sender && context.caller.scope == nil
   }
 
@@ -158,9 +156,7 @@ struct AssetRoutes: Sendable {
   private func put(
     _ file: SavedBody, _ richType: String, _ name: AssetName, _ context: RequestContext
   ) async throws -> Response {
-    let fields: Fields = [
-      "Location": "/api/assets/\(richType)/\(PercentEncoding.encode(name.value))"
-    ]
+    let fields: Fields = ["Location": Self.location(richType, name)]
     let isNew = try await store.assets.asset(richType, name.value) == nil
     do {
       let asset = try await assets.put(
@@ -215,26 +211,75 @@ struct AssetRoutes: Sendable {
   /// The rich type and the name in the path.
   ///
   /// - Throws: `invalidRequest` if they cannot be an asset's.
-  private static func path(
+  static func path(
     _ context: RequestContext
   ) throws(ServiceError) -> (richType: String, name: AssetName) {
-    guard let richType = try richType(context), let text = context.parameters.last,
-      let name = AssetName(text)
-    else {
+    let text = context.parameters.dropFirst().first ?? ""
+    guard let richType = try richType(context), let name = AssetName(text) else {
       throw ServiceError(
-        .invalidRequest,
-        AssetName.problem(with: context.parameters.last ?? "") ?? "It is not a file's name.")
+        .invalidRequest, AssetName.problem(with: text) ?? "It is not a file's name.")
     }
     return (richType, name)
   }
 
+  /// Where an asset is.
+  static func location(_ richType: String, _ name: AssetName) -> String {
+    "/api/assets/\(richType)/\(PercentEncoding.encode(name.value))"
+  }
+
   /// The rich type in the path, if there is one.
-  private static func richType(_ context: RequestContext) throws(ServiceError) -> String? {
+  static func richType(_ context: RequestContext) throws(ServiceError) -> String? {
     guard let richType = context.parameters.first else { return nil }
     guard Plugin.isValidName(richType) else {
       throw ServiceError(
         .invalidRequest, "\(richType.quoted) cannot be a rich type: [a-z][a-z0-9-]{0,31}.")
     }
     return richType
+  }
+}
+
+extension [String: String] {
+  /// The value that a query parameter names; nil if it is absent.
+  fileprivate func choice<Choice: RawRepresentable<String> & CaseIterable>(
+    _ name: String, _: Choice.Type
+  ) throws(ServiceError) -> Choice? {
+    guard let text = self[name] else { return nil }
+    if let value = Choice(rawValue: text) { return value }
+    let values = Choice.allCases.map(\.rawValue)
+    throw ServiceError(
+      .invalidRequest,
+      "\(name) must be \(values.dropLast().joined(separator: ", ")) or \(values.last ?? "").")
+  }
+}
+
+extension AssetRecord {
+  /// The value of `after` for what comes after it.
+  fileprivate func position(in order: AssetOrder?) -> String {
+    let name = richType + "/" + name
+    return switch order {
+    case nil, .name: name
+    case .newest, .oldest: "\(Int((modified.timeIntervalSince1970 * 1000).rounded()))/\(name)"
+    case .largest, .smallest: "\(bytes)/\(name)"
+    }
+  }
+}
+
+extension AssetPosition {
+  /// Reads the value of `after`; a text without a slash is a rich type, before all its names.
+  fileprivate init(_ text: String, in order: AssetOrder?) {
+    self.init(text, hasValue: order != nil && order != .name)
+  }
+
+  /// Reads the value of `after`, which begins with what is sorted by unless that is the name.
+  init(_ text: String, hasValue: Bool) {
+    var text = text[...]
+    var value = 0
+    if hasValue {
+      value = Int(text.prefix { $0 != "/" }) ?? 0
+      text = text.drop { $0 != "/" }.dropFirst()
+    }
+    let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+    self.init(
+      richType: String(parts[0]), name: parts.count == 2 ? String(parts[1]) : "", value: value)
   }
 }

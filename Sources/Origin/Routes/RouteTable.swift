@@ -208,6 +208,17 @@ struct RouteTable: Sendable {
         "GET", "/api/assets/{}/{}/media", for: .publisher, by: [.all, .assetsToken],
         deadline: Self.renderTime, assets.media),
       Route(
+        "GET", "/api/assets/{}/{}/versions", for: .publisher, by: [.all, .assetsToken],
+        assets.versions),
+      Route(
+        "GET", "/api/assets/{}/{}/versions/{}/media", for: .publisher, by: [.all, .assetsToken],
+        deadline: Self.renderTime, assets.versionMedia),
+      Route(
+        "POST", "/api/assets/{}/{}/restore", for: .publisher, by: [.all, .assetsToken],
+        body: .memory(limit: 1 << 10), deadline: .seconds(120), assets.restore),
+      Route(
+        "GET", "/api/removed-assets", for: .publisher, by: [.all, .assetsToken], assets.removed),
+      Route(
         "PUT", "/api/assets/{}/{}", for: .publisher, by: [.all, .assetsToken],
         body: .file(limit: AssetIntake.largestFile),
         deadline: .seconds(120), ready: assets.mayPut, assets.put),

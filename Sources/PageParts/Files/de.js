@@ -69,10 +69,12 @@ export const texts = {
     upload: "Dateien hochladen", drop: "Dateien oder Ordner zum Hochladen hier ablegen",
     shown: (shown, all, more) => (shown === all && !more ? inFiles(all) : `${number(shown)} von ${more ? `mehr als ${number(all)} Dateien` : inFiles(all)}`),
     touchStep: "Wählen Sie „Dateien hochladen“ für ein Bild, einen Ton, ein Video oder eine Link-Datei, oder kopieren Sie die Datei auf dem Server in den Ordner assets/.",
-    order: "Sortierung", orders: { name: "Nach Namen", newest: "Neueste zuerst", oldest: "Älteste zuerst" },
+    order: "Sortierung", orders: { name: "Nach Namen", newest: "Neueste zuerst", oldest: "Älteste zuerst", largest: "Größte zuerst", smallest: "Kleinste zuerst" },
     select: "Auswählen", selectNone: "Auswahl beenden", removeSelected: (files) => (files ? `${number(files)} ausgewählte entfernen` : "Entfernen"),
     removeAllQuestion: (files) => `${inFiles(files)} entfernen? Benachrichtigungen, die damit gesendet wurden, behalten ihren Inhalt.`,
     removedAll: (files) => (files === 1 ? "Eine Datei wurde entfernt." : `${number(files)} Dateien wurden entfernt.`),
+    notRemoved: (files) => (files === 1 ? "Eine Datei wurde nicht entfernt." : `${number(files)} Dateien wurden nicht entfernt.`),
+    bringAllBack: "Alle zurückholen", broughtBack: (files) => (files === 1 ? "Eine Datei wurde zurückgeholt." : `${number(files)} Dateien wurden zurückgeholt.`),
     nothingFound: (words) => `Keine Datei hat „${words}“ im Namen.`, nothingLike: "Es gibt keine solche Datei.", showAll: "Alle Dateien anzeigen",
     removeQuestion: (name) => `${name} entfernen? Benachrichtigungen, die damit gesendet wurden, behalten ihren Inhalt.`,
     removed: (name) => `${name} wurde entfernt.`,
@@ -91,6 +93,10 @@ export const texts = {
     point: "Der Punkt, der beim Zuschneiden erhalten bleibt", hint: "Klicken Sie ihn an oder nehmen Sie die Pfeiltasten.", centre: "Mitte nehmen", none: "Beim Zuschneiden bleibt die Mitte erhalten.",
     where: (x, y) => `Beim Zuschneiden bleibt die Stelle ${number(100 * x)} % von links, ${number(100 * y)} % von oben erhalten.`, save: "Speichern", saved: "Gespeichert.",
   },
+  versions: {
+    title: "Frühere Fassungen", hint: "Sie lassen sich eine Zeit lang zurückholen; was dadurch ersetzt wird, steht dann hier.", removed: "Entfernte Dateien", none: "Es gibt nichts zurückzuholen.",
+    restore: "Zurückholen", restored: "Zurückgeholt.", isBack: (name) => `${name} ist wieder da.`,
+  },
   uploads: {
     title: "Hochgeladen", clear: "Leeren", waiting: "Wartet", sending: "Wird übertragen", checking: "Wird geprüft", done: "Angenommen",
     cancelAll: "Alle abbrechen", cancelled: "Abgebrochen", accepted: (all) => `${inFiles(all)} angenommen`,
@@ -98,7 +104,7 @@ export const texts = {
   },
   conflict: {
     title: (name) => `„${name}“ gibt es schon`, existing: "In der Mediathek", uploaded: "Wird hochgeladen",
-    hint: "Ersetzen lässt sich nicht rückgängig machen. Gesendete Benachrichtigungen behalten den alten Inhalt.",
+    hint: "Die ersetzte Datei lässt sich eine Zeit lang zurückholen. Gesendete Benachrichtigungen behalten sie.",
     forAll: "Für die übrigen Dateien genauso verfahren", both: "Beide behalten", replace: "Ersetzen",
   },
   picker: { title: "Datei auswählen", none: "Keine Datei heißt so." },

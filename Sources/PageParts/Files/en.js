@@ -70,10 +70,12 @@ export const texts = {
     upload: "Upload files", drop: "Drop files or folders to upload them",
     shown: (shown, all, more) => (shown === all && !more ? count(all, "file") : `${number(shown)} of ${more ? `${number(all)}+ files` : count(all, "file")}`),
     touchStep: "Choose “Upload files” for a picture, a sound, a video or a link file, or copy it into the folder assets/ of the server.",
-    order: "Order", orders: { name: "By name", newest: "Newest first", oldest: "Oldest first" },
+    order: "Order", orders: { name: "By name", newest: "Newest first", oldest: "Oldest first", largest: "Largest first", smallest: "Smallest first" },
     select: "Select", selectNone: "End selection", removeSelected: (files) => (files ? `Remove ${number(files)} selected` : "Remove"),
     removeAllQuestion: (files) => `Remove ${count(files, "file")}? Notifications that were sent with them keep them.`,
     removedAll: (files) => (files === 1 ? "One file was removed." : `${number(files)} files were removed.`),
+    notRemoved: (files) => (files === 1 ? "One file was not removed." : `${number(files)} files were not removed.`),
+    bringAllBack: "Bring all back", broughtBack: (files) => (files === 1 ? "One file was brought back." : `${number(files)} files were brought back.`),
     nothingFound: (words) => `No file has “${words}” in its name.`, nothingLike: "There is no such file.", showAll: "Show all files",
     removeQuestion: (name) => `Remove ${name}? Notifications that were sent with it keep it.`,
     removed: (name) => `${name} was removed.`,
@@ -92,6 +94,10 @@ export const texts = {
     point: "The point that crops keep", hint: "Click it, or use the arrow keys.", centre: "Use the centre", none: "Crops keep the centre.",
     where: (x, y) => `Crops keep ${number(100 * x)} % from the left, ${number(100 * y)} % from the top.`, save: "Save", saved: "Saved.",
   },
+  versions: {
+    title: "Earlier versions", hint: "They can be brought back for a while; what is replaced by that stays here.", removed: "Removed files", none: "There is nothing to bring back.",
+    restore: "Bring back", restored: "Brought back.", isBack: (name) => `${name} is back.`,
+  },
   uploads: {
     title: "Uploads", clear: "Clear", waiting: "Waiting", sending: "Sending", checking: "Being checked", done: "Accepted",
     cancelAll: "Cancel all", cancelled: "Cancelled", accepted: (all) => `${count(all, "file")} accepted`,
@@ -99,7 +105,7 @@ export const texts = {
   },
   conflict: {
     title: (name) => `“${name}” is there already`, existing: "In the catalogue", uploaded: "To be uploaded",
-    hint: "Replacing cannot be undone. Notifications that were sent keep the old content.",
+    hint: "The file that is replaced can be brought back for a while. Notifications that were sent keep it.",
     forAll: "Do the same for the other files of this upload", both: "Keep both", replace: "Replace",
   },
   picker: { title: "Choose a file", none: "No file has this name." },

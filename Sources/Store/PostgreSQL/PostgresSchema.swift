@@ -329,6 +329,18 @@ enum PostgresSchema {
     );
     CREATE INDEX due_audience_of_segment ON due_audience(segment) WHERE segment IS NOT NULL;
     """,
+    """
+    -- The name in the form by which names are sorted.
+    ALTER TABLE asset ADD COLUMN ordered text COLLATE "C" NOT NULL DEFAULT '';
+    -- Content that assets had before it was replaced or removed. ended: when that was.
+    CREATE TABLE asset_version(
+      rich_type text COLLATE "C" NOT NULL, name text COLLATE "C" NOT NULL, blob text NOT NULL, type text,
+      bytes bigint NOT NULL, modified bigint NOT NULL, alt text, focus text, ended bigint NOT NULL,
+      PRIMARY KEY (rich_type, name, blob)
+    );
+    CREATE INDEX asset_version_of_blob ON asset_version(blob);
+    CREATE INDEX asset_version_by_end ON asset_version(ended);
+    """,
   ]
 
   /// The tables of ``version``.
@@ -615,16 +627,24 @@ enum PostgresSchema {
       created bigint NOT NULL
     );
 
-    -- focus_of: the content that focus is a point of.
+    -- ordered: the name in the form by which names are sorted. focus_of: the content that focus is a point of.
     CREATE TABLE asset(
       rich_type text COLLATE "C" NOT NULL, name text COLLATE "C" NOT NULL, state text NOT NULL,
       reason text, blob text, bytes bigint NOT NULL, type text, details text, stamp text NOT NULL,
       modified bigint NOT NULL, updated bigint NOT NULL, folded text NOT NULL, alt text, focus text,
-      focus_of text, PRIMARY KEY (rich_type, name)
+      focus_of text, ordered text COLLATE "C" NOT NULL DEFAULT '', PRIMARY KEY (rich_type, name)
     );
     CREATE INDEX asset_of_blob ON asset(blob) WHERE blob IS NOT NULL;
     CREATE INDEX asset_by_folded_name ON asset(rich_type, folded);
     CREATE INDEX asset_by_state ON asset(state, updated);
+    -- Content that assets had before it was replaced or removed. ended: when that was.
+    CREATE TABLE asset_version(
+      rich_type text COLLATE "C" NOT NULL, name text COLLATE "C" NOT NULL, blob text NOT NULL, type text,
+      bytes bigint NOT NULL, modified bigint NOT NULL, alt text, focus text, ended bigint NOT NULL,
+      PRIMARY KEY (rich_type, name, blob)
+    );
+    CREATE INDEX asset_version_of_blob ON asset_version(blob);
+    CREATE INDEX asset_version_by_end ON asset_version(ended);
     -- Files in the drop folders of other nodes, whose assets were removed or replaced.
     CREATE TABLE file_removal(
       folder text NOT NULL, rich_type text NOT NULL, name text NOT NULL, stamp text NOT NULL,

@@ -65,6 +65,58 @@ package struct AssetRecord: Sendable, Equatable {
   }
 }
 
+/// Content that an asset had before it was replaced or removed.
+package struct StoredAssetVersion: Sendable, Equatable {
+  /// The rich type of the asset.
+  package let richType: String
+  /// The name of the asset.
+  package let name: String
+  /// The content.
+  package let blob: Digest
+  /// Its detected media type.
+  package let type: String?
+  /// Its size in bytes.
+  package let bytes: Int
+  /// When its file was last changed.
+  package let modified: Date
+  /// What it showed, for those who did not see it.
+  package let alt: String?
+  /// The point that crops of it kept, if one was set.
+  package let focus: String?
+  /// When it was replaced or removed.
+  package let ended: Date
+
+  /// The most that an asset has; the first to end goes for another.
+  package static let limit = 10
+}
+
+/// How assets are listed; those that are equal in this are by name, as people sort names.
+package enum AssetOrder: String, Sendable, CaseIterable {
+  /// Names as people sort them: without case and accents, and numbers by their values.
+  case name
+  /// The file that was changed last comes first.
+  case newest
+  /// The file that was changed last comes last.
+  case oldest
+  /// By size.
+  case largest, smallest
+}
+
+/// The place of an asset in an order.
+package struct AssetPosition: Sendable, Equatable {
+  /// The asset's rich type.
+  package var richType: String
+  /// The asset's name.
+  package var name: String
+  /// What it was sorted by, unless that is its name: its time in milliseconds since 1970, or its size in bytes.
+  package var value: Int
+
+  /// A place; an asset that is not there any more has one, too.
+  package init(richType: String, name: String, value: Int = 0) {
+    (self.richType, self.name, self.value) = (richType, name, value)
+  }
+}
+
 /// A file in another node's drop folder that is to be removed there, because its asset was removed or replaced.
 package struct FileRemoval: Sendable, Equatable {
   /// The drop folder's name.
@@ -112,6 +164,17 @@ package protocol AssetCatalogue: Sendable {
 
   // MARK: Queries
 
+  /// The content that an asset of this name had and that was replaced or removed after `time`, the last first; it need
+  /// not be there any more.
+  func assetVersions(
+    _ richType: String, _ name: String, endedAfter time: Date
+  ) async throws -> [StoredAssetVersion]
+  /// The content that assets had when they were removed after `time`, unless there are others of their names now; the
+  /// last removed first, after a place, at most `limit`.
+  func removedAssets(
+    endedAfter time: Date, limit: Int, after: AssetPosition?
+  ) async throws -> [StoredAssetVersion]
+
   /// The asset of that name, or nil.
   func asset(_ richType: String, _ name: String) async throws -> AssetRecord?
   /// An asset with this content that was checked under a stamp with this ending, or nil.
@@ -120,11 +183,11 @@ package protocol AssetCatalogue: Sendable {
   ) async throws -> AssetRecord?
   /// The names of at most ten other assets that look like `name` (``AssetRecord/folded(_:)``).
   func assetNames(like name: String, richType: String) async throws -> [String]
-  /// Assets by rich type and name, of one type or all, in one state or any, after a given one, at most
-  /// `limit`.
+  /// Assets of one type or all, in one state or any, after a given place in the order, at most `limit`; without an order
+  /// by rich type and name, byte by byte.
   func assets(
-    richType: String?, state: AssetRecord.State?, limit: Int,
-    after: (richType: String, name: String)?
+    richType: String?, state: AssetRecord.State?, order: AssetOrder?, limit: Int,
+    after: AssetPosition?
   ) async throws -> [AssetRecord]
   /// The number of assets by state, of one rich type or all; a state without any is left out.
   func assetCounts(richType: String?) async throws -> [AssetRecord.State: Int]

@@ -73,6 +73,7 @@ extension EngineTables {
           SELECT max(size) AS size FROM (
             SELECT blob, blob_size AS size FROM notification WHERE blob IS NOT NULL
             UNION ALL SELECT blob, bytes FROM asset WHERE blob IS NOT NULL
+            UNION ALL SELECT blob, bytes FROM asset_version
           ) AS reference GROUP BY blob) AS content
         """) ?? 0
     }

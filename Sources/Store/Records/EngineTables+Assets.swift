@@ -33,17 +33,20 @@ extension EngineTables {
       ? ", alt = excluded.alt, focus = excluded.focus, focus_of = excluded.focus_of" : ""
     try await database.write(expectedBatch: expectedBatch) { transaction in
       try transaction.requireRenewed(asset.blob, in: blobs)
+      try transaction.keepVersion(
+        asset.richType, asset.name, insteadOf: asset.blob, stamp: nil, at: now)
       try transaction.run(
         """
-        INSERT INTO asset(\(AssetRecord.columns), folded, alt, focus, focus_of)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+        INSERT INTO asset(\(AssetRecord.columns), folded, ordered, alt, focus, focus_of)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
         ON CONFLICT (rich_type, name) DO UPDATE SET state = excluded.state, reason = excluded.reason,
           blob = excluded.blob, bytes = excluded.bytes, type = excluded.type,
           details = excluded.details, stamp = excluded.stamp, modified = excluded.modified,
           updated = excluded.updated\(description)
         """, asset.richType, asset.name, asset.state, asset.reason, asset.blob, asset.bytes,
         asset.type, asset.details, asset.stamp, asset.modified, now,
-        AssetRecord.folded(asset.name), asset.alt, asset.focusPoint, asset.focusContent)
+        AssetRecord.folded(asset.name), AssetRecord.ordered(asset.name), asset.alt,
+        asset.focusPoint, asset.focusContent)
       try transaction.insertAssetEvent(event, created: now)
     }
   }
@@ -80,8 +83,10 @@ extension EngineTables {
     _ richType: String, _ name: String, stamp: String?, event: String?,
     expectedBatch: Int
   ) async throws -> Bool {
-    try await changeAsset(event: event, expectedBatch: expectedBatch) {
-      try $0.run(
+    let now = now()
+    return try await changeAsset(event: event, expectedBatch: expectedBatch) { transaction in
+      try transaction.keepVersion(richType, name, insteadOf: nil, stamp: stamp, at: now)
+      return try transaction.run(
         "DELETE FROM asset WHERE rich_type = $1 AND name = $2 AND stamp = coalesce($3, stamp)",
         richType, name, stamp)
     }
@@ -110,15 +115,15 @@ extension Changing {
 }
 
 extension Queryable {
-  /// Folds the names of assets that a migration has left without a folded form.
+  /// Gives the names of assets their other forms that a migration has left without them.
   func foldAssetNames() throws {
-    let names = try all("SELECT rich_type, name FROM asset WHERE folded = ''") { row in
-      (try row.next(String.self), try row.next(String.self))
+    let names = try all("SELECT rich_type, name FROM asset WHERE folded = '' OR ordered = ''") {
+      row in (try row.next(String.self), try row.next(String.self))
     }
     for (richType, name) in names {
       try run(
-        "UPDATE asset SET folded = $1 WHERE rich_type = $2 AND name = $3",
-        AssetRecord.folded(name), richType, name)
+        "UPDATE asset SET folded = $1, ordered = $2 WHERE rich_type = $3 AND name = $4",
+        AssetRecord.folded(name), AssetRecord.ordered(name), richType, name)
     }
   }
 }
@@ -160,18 +165,23 @@ extension EngineTables {
   }
 
   func assets(
-    richType: String?, state: AssetRecord.State?, limit: Int,
-    after: (richType: String, name: String)?
+    richType: String?, state: AssetRecord.State?, order: AssetOrder?, limit: Int,
+    after: AssetPosition?
   ) async throws -> [AssetRecord] {
-    try await database.read { connection in
-      try connection.all(
+    let sort = AssetSort(order)
+    return try await database.read { connection in
+      // Names that look alike are looked for only for what is returned.
+      try connection.rows(
         """
-        SELECT \(AssetRecord.selection) FROM asset
-        WHERE (rich_type, name) > ($1, $2) AND rich_type BETWEEN $3 AND $4
-          AND state = coalesce($5, state)
-        ORDER BY asset.rich_type, asset.name LIMIT $6
-        """, after?.richType ?? "", after?.name ?? "", richType ?? "", richType ?? "\u{10FFFF}",
-        state, max(0, limit), read: AssetRecord.init)
+        SELECT \(AssetRecord.selection) FROM (
+          SELECT * FROM asset
+          WHERE rich_type BETWEEN $1 AND $2 AND state = coalesce($3, state)
+            AND \(sort.isAfter(firstParameter: 5))
+          ORDER BY \(sort.columns) LIMIT $4) AS asset
+        ORDER BY \(sort.columns)
+        """,
+        values: [richType ?? "", richType ?? "\u{10FFFF}", state, max(0, limit)]
+          + sort.values(after), limit: .max, read: AssetRecord.init)
     }
   }
 

@@ -18,6 +18,18 @@ extension EngineTables {
     }
   }
 
+  func versionContents() async throws -> [(richType: String, name: String, blob: Digest)] {
+    try await database.read { connection in
+      try connection.all("SELECT rich_type, name, blob FROM asset_version") { ($0, $1, $2) }
+    }
+  }
+
+  func removeVersion(_ richType: String, _ name: String, blob: Digest) async throws {
+    try await database.run(
+      "DELETE FROM asset_version WHERE rich_type = $1 AND name = $2 AND blob = $3", richType, name,
+      blob)
+  }
+
   func removeStamp(_ richType: String, _ name: String, blob: Digest) async throws {
     try await database.run(
       "UPDATE asset SET stamp = '' WHERE rich_type = $1 AND name = $2 AND blob = $3", richType,
@@ -31,6 +43,7 @@ extension EngineTables {
           """
           SELECT blob FROM notification WHERE blob \(connection.isIn("$1"))
           UNION SELECT blob FROM asset WHERE blob \(connection.isIn("$1"))
+          UNION SELECT blob FROM asset_version WHERE blob \(connection.isIn("$1"))
           """, blobs, as: Digest.self))
     }
     return blobs.filter { !referenced.contains($0) }
@@ -44,6 +57,7 @@ extension Queryable {
       """
       SELECT blob FROM notification WHERE blob IS NOT NULL
       UNION SELECT blob FROM asset WHERE blob IS NOT NULL
+      UNION SELECT blob FROM asset_version
       """)
   }
 }
@@ -58,6 +72,7 @@ extension Changing {
         """
         SELECT EXISTS (SELECT 1 FROM notification WHERE blob = $1)
           OR EXISTS (SELECT 1 FROM asset WHERE blob = $1)
+          OR EXISTS (SELECT 1 FROM asset_version WHERE blob = $1)
         """, blob) == true
     }
   }
@@ -197,6 +212,27 @@ extension EngineTables {
           SELECT id FROM \(table) WHERE id > $1 ORDER BY id LIMIT \(Self.batch)) AS few
         """, last, as: Int?.self) ?? nil
     }
+  }
+
+  func removeAssetVersions(endedBefore time: Date, keepingBytes bytes: Int) async throws {
+    let key = ["rich_type", "name", "blob"]
+    let old = "FROM asset_version WHERE ended <= $1 LIMIT \(Self.batch)"
+    while try await removeSome({ transaction in
+      let isAmong = transaction.isAmong(old, of: "asset_version", key: key)
+      return try transaction.run("DELETE FROM asset_version WHERE \(isAmong)", time)
+    }) > 0 {}
+    // What something else refers to takes no space of its own.
+    try await removeAll(
+      """
+      DELETE FROM asset_version WHERE blob IN (
+        SELECT blob FROM (
+          SELECT blob, sum(bytes) OVER (ORDER BY ended DESC, blob) AS total FROM (
+            SELECT blob, max(bytes) AS bytes, max(ended) AS ended FROM asset_version
+            WHERE NOT EXISTS (SELECT 1 FROM asset WHERE asset.blob = asset_version.blob)
+              AND NOT EXISTS (SELECT 1 FROM notification WHERE notification.blob = asset_version.blob)
+            GROUP BY blob) AS content) AS summed
+        WHERE total > CAST($1 AS bigint) ORDER BY total DESC LIMIT \(Self.batch))
+      """, bytes)
   }
 
   func removeEndedRegistrations(before time: Date) async throws {

@@ -111,7 +111,10 @@ struct MigratedTable: Sendable {
     MigratedTable(
       "asset", key: "rich_type", "name",
       columns: "rich_type name state reason blob bytes type details stamp modified updated folded "
-        + "alt focus focus_of"),
+        + "alt focus focus_of ordered"),
+    MigratedTable(
+      "asset_version", key: "rich_type", "name", "blob",
+      columns: "rich_type name blob type bytes modified alt focus ended"),
     MigratedTable(
       "counter", key: "name", columns: "name next", where: "name <> '\(notificationCounter)'"),
   ]

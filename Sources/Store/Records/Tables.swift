@@ -34,6 +34,10 @@ protocol Upkeep: Sendable {
   func assetContents() async throws -> [(richType: String, name: String, blob: Digest)]
   /// The notifications with content.
   func notificationContents() async throws -> [(id: Int, blob: Digest)]
+  /// The content that assets had before.
+  func versionContents() async throws -> [(richType: String, name: String, blob: Digest)]
+  /// Forgets content that an asset had before.
+  func removeVersion(_ richType: String, _ name: String, blob: Digest) async throws
   /// Removes the stamp of an asset with this content, so that the next scan finds the file changed.
   func removeStamp(_ richType: String, _ name: String, blob: Digest) async throws
   /// Identifies the database whose references keep content from being removed; nil if it is only this node's.
@@ -54,6 +58,9 @@ protocol Upkeep: Sendable {
   func removeExpiredPairings(before time: Date) async throws
   /// Removes users who have added themselves and have no device any more: nobody can be one of them again.
   func removeAbandonedSignUps() async throws
+  /// Removes the content that assets had until `time`, and the first to end of the rest, until what nothing else refers to
+  /// has at most so many bytes.
+  func removeAssetVersions(endedBefore time: Date, keepingBytes bytes: Int) async throws
   /// Removes registrations that ended before `time`, and the oldest ended ones of users who have too many of them.
   func removeEndedRegistrations(before time: Date) async throws
   /// Removes push events, settled jobs and idempotency keys from before `time`.

@@ -320,6 +320,18 @@ enum SQLiteSchema {
     ) STRICT;
     CREATE INDEX due_audience_of_segment ON due_audience(segment) WHERE segment IS NOT NULL;
     """,
+    """
+    -- The name in the form by which names are sorted.
+    ALTER TABLE asset ADD COLUMN ordered TEXT NOT NULL DEFAULT '';
+    -- Content that assets had before it was replaced or removed. ended: when that was.
+    CREATE TABLE asset_version(
+      rich_type TEXT NOT NULL, name TEXT NOT NULL, blob TEXT NOT NULL, type TEXT, bytes INTEGER NOT NULL,
+      modified INTEGER NOT NULL, alt TEXT, focus TEXT, ended INTEGER NOT NULL,
+      PRIMARY KEY (rich_type, name, blob)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX asset_version_of_blob ON asset_version(blob);
+    CREATE INDEX asset_version_by_end ON asset_version(ended);
+    """,
   ]
 
   /// The tables of ``version``.
@@ -597,16 +609,25 @@ enum SQLiteSchema {
       id INTEGER PRIMARY KEY AUTOINCREMENT, secret TEXT NOT NULL, created INTEGER NOT NULL
     ) STRICT;
 
-    -- folded: the name without what differs between file systems. focus_of: the content that focus is a point of.
+    -- folded: the name without what differs between file systems. ordered: the name in the form by which names are sorted.
+    -- focus_of: the content that focus is a point of.
     CREATE TABLE asset(
       rich_type TEXT NOT NULL, name TEXT NOT NULL, state TEXT NOT NULL, reason TEXT, blob TEXT,
       bytes INTEGER NOT NULL, type TEXT, details TEXT, stamp TEXT NOT NULL, modified INTEGER NOT NULL,
       updated INTEGER NOT NULL, folded TEXT NOT NULL DEFAULT '', alt TEXT, focus TEXT, focus_of TEXT,
-      PRIMARY KEY (rich_type, name)
+      ordered TEXT NOT NULL DEFAULT '', PRIMARY KEY (rich_type, name)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX asset_of_blob ON asset(blob) WHERE blob IS NOT NULL;
     CREATE INDEX asset_by_folded_name ON asset(rich_type, folded);
     CREATE INDEX asset_by_state ON asset(state, updated);
+    -- Content that assets had before it was replaced or removed. ended: when that was.
+    CREATE TABLE asset_version(
+      rich_type TEXT NOT NULL, name TEXT NOT NULL, blob TEXT NOT NULL, type TEXT, bytes INTEGER NOT NULL,
+      modified INTEGER NOT NULL, alt TEXT, focus TEXT, ended INTEGER NOT NULL,
+      PRIMARY KEY (rich_type, name, blob)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX asset_version_of_blob ON asset_version(blob);
+    CREATE INDEX asset_version_by_end ON asset_version(ended);
     """
 }
 

@@ -49,11 +49,13 @@ extension Store {
       checkRenditions(&report, repairing: repairing)
       return report
     }
-    let (assets, notifications) = (
-      try await tables.assetContents(), try await tables.notificationContents()
+    let (assets, versions, notifications) = (
+      try await tables.assetContents(), try await tables.versionContents(),
+      try await tables.notificationContents()
     )
     let remote = try await checkObjects(
-      Set(assets.map(\.blob) + notifications.map(\.blob)), &report, repairing: repairing)
+      Set(assets.map(\.blob) + versions.map(\.blob) + notifications.map(\.blob)), &report,
+      repairing: repairing)
     func isGone(_ digest: Digest) -> Bool {
       blobs.size(of: digest) == nil && !remote.contains(digest)
     }
@@ -62,6 +64,12 @@ extension Store {
       report.add(
         "the content \(digest) of the asset \(richType)/\(name) is gone"
           + (repairing ? "; the file will be imported again" : ""), isRepaired: repairing)
+    }
+    for (richType, name, digest) in versions where isGone(digest) {
+      if repairing { try await tables.removeVersion(richType, name, blob: digest) }
+      report.add(
+        "the content \(digest) that the asset \(richType)/\(name) had before is gone"
+          + (repairing ? "; it can't be brought back" : ""), isRepaired: repairing)
     }
     for (id, digest) in notifications where isGone(digest) {
       report.add(

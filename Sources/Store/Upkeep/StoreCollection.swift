@@ -24,6 +24,10 @@ package struct Retention: Sendable {
   /// How long push events, settled jobs, idempotency keys and what is known of withdrawn notifications are kept, in
   /// seconds.
   package var historyAge: TimeInterval = 30 * 86400
+  /// How long the content of replaced and removed assets is kept, in seconds.
+  package var versionAge: TimeInterval = 30 * 86400
+  /// The most bytes of that content; the first that was replaced is removed.
+  package var versionBytes = 2 << 30
 
   /// The defaults; each can be changed afterwards.
   package init() {}
@@ -60,6 +64,9 @@ extension Store {
     try await tables.removeHistory(before: now().addingTimeInterval(-retention.historyAge))
     try await tables.removeEvents(
       before: now().addingTimeInterval(-retention.eventAge), keeping: retention.events)
+    try await tables.removeAssetVersions(
+      endedBefore: now().addingTimeInterval(-retention.versionAge),
+      keepingBytes: retention.versionBytes)
     (report.blobs, report.blobBytes) = try await removeUnreferencedBlobs(
       olderThan: now().addingTimeInterval(-retention.blobGrace))
     (report.renditions, report.renditionBytes) = await collectRenditions(retention)

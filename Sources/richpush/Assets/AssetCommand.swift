@@ -5,15 +5,20 @@ import RichPushClient
 enum AssetCommand: Command {
   static let name = "asset"
   static let summary =
-    "lists, shows, checks, adds, removes and watches the files of the drop folder"
+    "lists, shows, checks, adds, removes, restores and watches the files of the drop folder"
   static let help = """
       richpush asset list                     every file, its state, and why it was refused
       richpush asset list --state refused --type img
+      richpush asset list --sort newest       in another order than by type and name
       richpush asset show img/logo.png        everything known about one asset
       richpush asset add *.png holiday.mp4    uploads files and reports the result for each
       richpush asset add --type coupon a.json the same for a rich type that their content does not tell
       richpush asset describe img/logo.png --alt "A dog at a lake" --focus 0.2,0.6
       richpush asset remove img/logo.png      removes one; sent notifications keep its content
+      richpush asset removed                  what was removed and can be restored
+      richpush asset versions img/logo.png    what one had before it was replaced or removed
+      richpush asset restore img/logo.png     restores what was replaced or removed last
+      richpush asset restore --version 3f2a91 img/logo.png
       richpush asset watch                    shows changes and progress, live
       richpush asset check assets             checks a drop folder as a server would, without one
       richpush asset check --type img photos  the same for a folder of one rich type
@@ -22,6 +27,10 @@ enum AssetCommand: Command {
     nothing itself, and the point that crops keep: fractions of width and height from the upper left
     corner. What was sent stays as it is.
 
+    restore brings back the content, the alternative text and the focus. What it replaces can be
+    restored, too, so that restoring twice changes nothing. --version is the beginning of the
+    SHA-256 that versions shows. richpush serve --keep-replaced says how long all that is kept.
+
     check and add exit with 65 if any file is refused. --json prints one JSON object per line.
     docs/ASSETS.md lists what is accepted.
     """
@@ -29,6 +38,9 @@ enum AssetCommand: Command {
     [
       .value("type", "NAME", "list: only this rich type; add, check: the files' type"),
       .value("state", "STATE", "list: only ready, preparing or refused assets"),
+      .value("sort", "ORDER", "list: name, newest, oldest, largest or smallest").withoutVariable,
+      .value("version", "SHA256", "restore: the beginning of the content's SHA-256")
+        .withoutVariable,
       .value("alt", "TEXT", "describe: what it shows, for those who do not see it")
         .withoutVariable,
       .value("focus", "X,Y", "describe: the point that crops keep, such as 0.5,0.3")
@@ -38,7 +50,9 @@ enum AssetCommand: Command {
       PluginFolders.option,
       .flag("json", "print one JSON object per line, for programs"),
     ] + Account.options(user: "publisher")
-  static let operands = ["list|show|check|add|describe|remove|watch", "[NAME…]"]
+  static let operands = [
+    "list|show|check|add|describe|remove|removed|versions|restore|watch", "[NAME…]",
+  ]
 
   static func run(_ arguments: Arguments) async throws {
     let (action, names) = (arguments.operands[0], arguments.operands.dropFirst())
@@ -47,10 +61,12 @@ enum AssetCommand: Command {
     switch (action, names.count) {
     case ("list", 0):
       let state: Asset.State? = try arguments.choice("state")
+      let order: Asset.Order? = try arguments.choice("sort")
       report.list(
         try await Account(arguments).client
-          .assets(richType: arguments.string("type"), state: state))
-    case ("show", 1...), ("remove", 1...), ("describe", 1...):
+          .assets(richType: arguments.string("type"), state: state, order: order))
+    case ("removed", 0): report.list(try await Account(arguments).client.removedAssets())
+    case ("show", 1...), ("remove", 1...), ("describe", 1...), ("versions", 1), ("restore", 1...):
       let amendment = action == "describe" ? try amendment(arguments) : nil
       let client = try Account(arguments).client
       for text in names {
@@ -59,7 +75,13 @@ enum AssetCommand: Command {
           throw CommandLineError.usage(
             "an asset is named TYPE/NAME, such as img/logo.png, not '\(text)'")
         }
-        if let amendment {
+        if action == "versions" {
+          report.list(try await client.assetVersions(parts[1], richType: parts[0]))
+        } else if action == "restore" {
+          let digest = try await version(arguments, of: parts[1], parts[0], client)
+          report.line(
+            try await client.restoreAsset(parts[1], richType: parts[0], sha256: digest))
+        } else if let amendment {
           report.line(try await client.amendAsset(parts[1], richType: parts[0], amendment))
         } else if action == "show" {
           report.show(try await client.asset(parts[1], richType: parts[0]))
@@ -73,8 +95,25 @@ enum AssetCommand: Command {
     case ("check", 1): try await check(arguments.operands[1], arguments, report)
     default:
       throw CommandLineError.usage(
-        "usage: asset list, show NAME, check FOLDER, add FILE, describe NAME, remove NAME or watch")
+        "usage: asset list, show NAME, check FOLDER, add FILE, describe NAME, remove NAME, removed, "
+          + "versions NAME, restore NAME or watch")
     }
+  }
+
+  /// The SHA-256 of the content that `restore` names; nil for what was replaced or removed last.
+  private static func version(
+    _ arguments: Arguments, of name: String, _ richType: String, _ client: RichPushClient
+  ) async throws -> String? {
+    guard let start = arguments.string("version") else { return nil }
+    let found = try await client.assetVersions(name, richType: richType)
+      .map(\.sha256).filter { $0.hasPrefix(start) }
+    guard found.count == 1 else {
+      throw CommandLineError.failed(
+        "\(found.isEmpty ? "no version" : "more than one version") of \(richType)/\(name) begins with "
+          + "'\(start)'; 'richpush asset versions \(richType)/\(name)' lists them",
+        exitCode: ExitCode.notFound)
+    }
+    return found[0]
   }
 
   /// What `describe` changes.
@@ -106,11 +145,12 @@ enum AssetCommand: Command {
     of action: String, _ arguments: Arguments
   ) throws(CommandLineError) {
     let used = [
-      "list": ["type", "state"], "add": ["type"], "check": ["type", "plugins"], "show": [],
-      "describe": ["alt", "focus", "remove"], "remove": [], "watch": [],
+      "list": ["type", "state", "sort"], "add": ["type"], "check": ["type", "plugins"],
+      "show": [], "describe": ["alt", "focus", "remove"], "remove": [], "removed": [],
+      "versions": [], "restore": ["version"], "watch": [],
     ]
     guard let flags = used[action] else { return }
-    for flag in ["type", "state", "plugins", "alt", "focus", "remove"]
+    for flag in ["type", "state", "sort", "plugins", "alt", "focus", "remove", "version"]
     where arguments.isTyped(flag) && !flags.contains(flag) {
       throw .usage("asset \(action) has no flag --\(flag)")
     }

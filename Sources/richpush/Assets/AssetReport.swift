@@ -1,9 +1,15 @@
+import FoundationEssentials
 import RichPushAPI
 import RichPushClient
 
 extension Report {
   /// Prints all assets, one per line.
   func list(_ assets: [Asset]) { list(["STATE", "NAME", "SIZE", "CONTENT", "NOTE"], assets) }
+
+  /// Prints what can be restored, one per line.
+  func list(_ versions: [AssetVersion]) {
+    list(["VERSION", "NAME", "SIZE", "CONTENT", "ENDED", "UNTIL"], versions)
+  }
 
   /// Prints an asset in one line.
   func line(_ asset: Asset) {
@@ -26,6 +32,15 @@ extension Report {
 extension Asset: Reported {
   var cells: [String] {
     [state.rawValue, "\(richType)/\(name)", size, contentType ?? "-", note ?? ""]
+  }
+}
+
+extension AssetVersion: Reported {
+  var cells: [String] {
+    [
+      String(sha256.prefix(12)), "\(richType)/\(name)", Table.size(of: bytes), contentType ?? "-",
+      ended.formatted(.iso8601), until.formatted(.iso8601),
+    ]
   }
 }
 

@@ -83,6 +83,10 @@ enum ServeCommand: Command {
       default: "60706-60961"),
     .list("network", "TYPE", "a rich type whose plugin may use the network, such as url"),
     .value("rendition-cache", "MIB", "most disk space for renditions", default: "10240"),
+    .value(
+      "keep-replaced", "DAYS", "how long replaced and removed assets can be brought back",
+      default: "30"),
+    .value("keep-replaced-space", "MIB", "most disk space for them", default: "2048"),
     .objects,
     .value(
       "objects-cache", "MIB", "with --objects: most disk space for other content",
@@ -195,6 +199,8 @@ enum ServeCommand: Command {
     configuration.uids = try arguments.userIDs("plugin-uids")
     configuration.network = Set(arguments.list("network"))
     configuration.renditionBytes = (try arguments.integer("rendition-cache") ?? 0) << 20
+    configuration.versionDays = try arguments.integer("keep-replaced", in: 0...3650) ?? 30
+    configuration.versionBytes = (try arguments.integer("keep-replaced-space") ?? 0) << 20
     configuration.objectCacheBytes = (try arguments.integer("objects-cache") ?? 0) << 20
     configuration.isDemo = arguments.flag("demo")
     configuration.hasConsole = !arguments.flag("no-console")

@@ -1284,6 +1284,116 @@ def check_the_catalogue_is_searched_and_sorted_as_people_do_and_several_files_re
             page.request.delete(f"{SERVER}/api/assets/img/{name}", headers=basic("shop"))
 
 
+def check_several_files_are_selected_by_range_and_keyboard_removed_and_brought_back(console):
+    with console.page("shop") as page:
+        names = [f"range {number}.png" for number in range(8, 12)]
+        for name in names:
+            pathlib.Path(ASSETS, "img", name).write_bytes(sample("img/logo.png"))
+        for name in names:
+            shown(page, name)
+        page.get_by_role("searchbox").fill("range")
+        expect(page.locator("asset-card:visible")).to_have_count(4)
+        page.get_by_role("button", name="Select", exact=True).click()
+        button = lambda name: card(page, name).get_by_role("button")
+        button(names[0]).click()
+        button(names[2]).click(modifiers=["Shift"])
+        remove = page.locator(".filters .danger")
+        expect(remove).to_have_text("Remove 3 selected")
+        button(names[1]).click()
+        expect(remove).to_have_text("Remove 2 selected")
+        button(names[1]).focus()
+        page.keyboard.press("Control+a")
+        expect(remove).to_have_text("Remove 4 selected")
+        assert violations(page, "selection") == []
+        # One that may not be removed, since its sidecar publishes it.
+        sidecar = pathlib.Path(ASSETS, "img", names[1] + ".notify.json")
+        sidecar.write_text("{}")
+        page.keyboard.press("Delete")
+        page.get_by_role("dialog").get_by_role("button", name="Remove 4 selected").click()
+        results = page.locator(".results")
+        expect(results).to_contain_text("One file was not removed. 3 files were removed.")
+        expect(results.locator("li").first).to_contain_text(names[1])
+        assert violations(page, "results") == []
+        for name in names:
+            expect(card(page, name)).to_have_count(1 if name == names[1] else 0)
+        sidecar.unlink()
+        results.get_by_role("button", name="Bring all back").click()
+        for name in names:
+            expect(card(page, name)).to_have_count(1)
+        button(names[1]).focus()
+        page.keyboard.press("Escape")
+        expect(remove).to_be_hidden()
+
+
+def check_replaced_and_removed_files_are_brought_back(console):
+    with console.page("shop") as page, tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, "again.png")
+        file.write_bytes(sample("img/logo.png"))
+        choose(page, file)
+        shown(page, "again.png")
+        first = digest(page, "img/again.png")
+        file.write_bytes(sample("img/beach.jpg"))
+        choose(page, file)
+        dialog = page.get_by_role("dialog")
+        expect(dialog).to_contain_text("can be brought back for a while")
+        dialog.get_by_role("button", name="Replace").click()
+        expect(card(page, "again.png")).to_contain_text("1200 × 800")
+        second = digest(page, "img/again.png")
+        card(page, "again.png").get_by_role("button").click()
+        versions = dialog.locator(".versions li")
+        expect(versions).to_have_count(1)
+        page.wait_for_function("() => document.querySelector('.versions img')?.naturalWidth > 0")
+        assert violations(page, "earlier versions") == []
+        dialog.get_by_role("button", name="Bring back").click()
+        expect(dialog).to_have_count(0)
+        expect(card(page, "again.png")).not_to_contain_text("1200 × 800")
+        assert digest(page, "img/again.png") == first
+
+        # Taken back at once, and from the list of what was removed.
+        for step in ["toast", "list"]:
+            card(page, "again.png").get_by_role("button").focus()
+            page.keyboard.press("Delete")
+            dialog.get_by_role("button", name="Remove").click()
+            expect(card(page, "again.png")).to_have_count(0)
+            if step == "toast":
+                page.locator(".toast").get_by_role("button", name="Bring back").click()
+            else:
+                page.get_by_role("button", name="Removed files").click()
+                row = dialog.locator("li").filter(has_text="again.png")
+                assert violations(page, "removed files") == []
+                row.get_by_role("button", name="Bring back").click()
+                expect(row).to_contain_text("Brought back.")
+                page.keyboard.press("Escape")
+            expect(card(page, "again.png")).to_have_count(1)
+            assert digest(page, "img/again.png") == first
+        assert second != first
+
+
+def check_the_order_of_the_catalogue_is_remembered_and_the_servers_beyond_a_page(console):
+    with console.page("shop") as page:
+        shown(page, "beach.jpg")
+        order = page.get_by_role("combobox", name="Order")
+        order.select_option("Largest first")
+        sizes = lambda: [asset["bytes"] for asset in page.evaluate("[...document.querySelectorAll('asset-card')].map(card => card.asset)")]
+        until(lambda: len(sizes()) > 2 and sizes() == sorted(sizes(), reverse=True))
+        page.reload()
+        expect(order).to_have_value("largest")
+        until(lambda: len(sizes()) > 2 and sizes() == sorted(sizes(), reverse=True))
+        # Of a list that does not end with its first page, the server says what comes first.
+        asked = []
+        def answer(route):
+            asked.append(route.request.url)
+            response = route.fetch()
+            route.fulfill(response=response, json={**response.json(), "next": "img/zzz"})
+        page.route("**/api/assets?*", answer)
+        page.reload()
+        expect(page.get_by_role("button", name="Show more")).to_be_visible()
+        order.select_option("Newest first")
+        until(lambda: any("sort=newest" in url and "after" not in url for url in asked))
+        page.unroute("**/api/assets?*")
+        order.select_option("By name")
+
+
 def check_names_and_tags_are_offered_and_everybody_can_be_addressed(console):
     with console.page("shop") as page:
         page.request.put(f"{SERVER}/api/register/tagged-1", headers=basic("alina"), data=json.dumps(

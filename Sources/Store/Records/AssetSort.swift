@@ -1,0 +1,47 @@
+/// An order of assets in SQL.
+struct AssetSort {
+  /// Whether names are in the order of ``AssetRecord/ordered(_:)``, not byte by byte after their rich types.
+  private let isByName: Bool
+  /// The column that comes before the names, and whether the largest value comes first.
+  private let first: (column: String, isFalling: Bool)?
+
+  /// The order; without one by rich type and name, byte by byte.
+  init(_ order: AssetOrder?) {
+    isByName = order != nil
+    first =
+      switch order {
+      case nil, .name: nil
+      case .newest: ("modified", true)
+      case .oldest: ("modified", false)
+      case .largest: ("bytes", true)
+      case .smallest: ("bytes", false)
+      }
+  }
+
+  private var names: String { isByName ? "ordered, name, rich_type" : "rich_type, name" }
+
+  /// What follows ORDER BY.
+  var columns: String {
+    guard let (column, isFalling) = first else { return names }
+    return "\(column)\(isFalling ? " DESC" : ""), \(names)"
+  }
+
+  /// The condition that an asset comes after a place, whose ``values(_:)`` are the parameters from this number on.
+  func isAfter(firstParameter number: Int) -> String {
+    let parameters =
+      isByName ? "$\(number), $\(number + 1), $\(number + 2)" : "$\(number), $\(number + 1)"
+    let condition = "(\(names)) > (\(parameters))"
+    guard let (column, isFalling) = first else { return condition }
+    let value = "$\(number + 3)"
+    return "(\(column) \(isFalling ? "<" : ">") \(value) OR \(column) = \(value) AND \(condition))"
+  }
+
+  /// The parameters of a place; of nil those of one before all assets.
+  func values(_ place: AssetPosition?) -> [any Parameter] {
+    let (richType, name) = (place?.richType ?? "", place?.name ?? "")
+    if !isByName { return [richType, name] }
+    let values: [any Parameter] = [AssetRecord.ordered(name), name, richType]
+    guard let (_, isFalling) = first else { return values }
+    return values + [place?.value ?? (isFalling ? Int.max : Int.min)]
+  }
+}

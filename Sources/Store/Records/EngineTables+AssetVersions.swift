@@ -1,0 +1,76 @@
+import FoundationEssentials
+
+extension StoredAssetVersion {
+  /// What `init(_:)` reads, in its order.
+  fileprivate static let columns =
+    "rich_type, name, blob, type, bytes, modified, alt, focus, ended"
+
+  fileprivate init(_ row: inout some Row) throws {
+    (richType, name, blob) = (try row.next(), try row.next(), try row.next())
+    (type, bytes, modified) = (try row.next(), try row.next(), try row.next())
+    (alt, focus, ended) = (try row.next(), try row.next(), try row.next())
+  }
+}
+
+extension Changing {
+  /// Keeps the content of an asset that is about to be replaced by another, or removed; with a stamp, if it has that.
+  ///
+  /// None of the results is waited for: thousands of files may be examined at once.
+  func keepVersion(
+    _ richType: String, _ name: String, insteadOf: Digest?, stamp: String?, at now: Date
+  ) throws {
+    try send(
+      """
+      INSERT INTO asset_version(\(StoredAssetVersion.columns))
+      SELECT rich_type, name, blob, type, bytes, modified, alt, CASE WHEN focus_of = blob THEN focus END,
+        CAST($1 AS bigint)
+      FROM asset
+      WHERE rich_type = $2 AND name = $3 AND blob IS NOT NULL
+        AND blob <> coalesce(CAST($4 AS text), '') AND stamp = coalesce($5, stamp)
+      ON CONFLICT (rich_type, name, blob) DO UPDATE SET type = excluded.type, bytes = excluded.bytes,
+        modified = excluded.modified, alt = excluded.alt, focus = excluded.focus, ended = excluded.ended
+      """, now, richType, name, insteadOf, stamp)
+    try send(
+      """
+      DELETE FROM asset_version
+      WHERE rich_type = $1 AND name = $2 AND (blob = CAST($3 AS text) OR blob NOT IN (
+        SELECT blob FROM asset_version WHERE rich_type = $1 AND name = $2
+        ORDER BY ended DESC, blob LIMIT $4))
+      """, richType, name, insteadOf, StoredAssetVersion.limit)
+  }
+}
+
+extension EngineTables {
+  func assetVersions(
+    _ richType: String, _ name: String, endedAfter time: Date
+  ) async throws -> [StoredAssetVersion] {
+    try await database.read { connection in
+      try connection.all(
+        """
+        SELECT \(StoredAssetVersion.columns) FROM asset_version
+        WHERE rich_type = $1 AND name = $2 AND ended > $3 ORDER BY ended DESC, blob
+        """, richType, name, time, read: StoredAssetVersion.init)
+    }
+  }
+
+  func removedAssets(
+    endedAfter time: Date, limit: Int, after: AssetPosition?
+  ) async throws -> [StoredAssetVersion] {
+    try await database.read { connection in
+      try connection.all(
+        """
+        SELECT \(StoredAssetVersion.columns) FROM asset_version AS version
+        WHERE ended > $1 AND (ended < $2 OR ended = $2 AND (rich_type, name) > ($3, $4))
+          AND NOT EXISTS (
+            SELECT 1 FROM asset
+            WHERE asset.rich_type = version.rich_type AND asset.name = version.name)
+          AND NOT EXISTS (
+            SELECT 1 FROM asset_version AS later
+            WHERE later.rich_type = version.rich_type AND later.name = version.name
+              AND (later.ended > version.ended OR later.ended = version.ended AND later.blob < version.blob))
+        ORDER BY ended DESC, rich_type, name LIMIT $5
+        """, time, after?.value ?? .max, after?.richType ?? "", after?.name ?? "", max(0, limit),
+        read: StoredAssetVersion.init)
+    }
+  }
+}
