@@ -90,9 +90,9 @@ import Testing
     ),
     (
       #""kind":"number","minimum":1,"maximum":100"#, ["1", "100", "2.5", "1e2"],
-      ["0.99", "101", #""5""#, "1e999", "true"]
+      ["0.99", "101", #""5""#, "true"]
     ),
-    (#""kind":"number""#, ["-1", "0"], [#""""#, "1e999"]),
+    (#""kind":"number""#, ["-1", "0"], [#""""#, "[1]"]),
     (
       #""kind":"date""#, [#""2030-12-24""#, #""2096-02-29""#, #""2000-02-29""#],
       [
@@ -131,7 +131,7 @@ import Testing
     #expect(faults[0].rule == "is missing" && faults[1].rule == "must be a number")
     #expect(faults[2].rule == "is empty")
     #expect(faults[4].rule == "has no place here; there are: code, part, x")
-    for payload in ["", "SAVE10", "[]", "null", #"{"code":"#, "{} x"] {
+    for payload in ["", "SAVE10", "[]", "null", #"{"code":"#, "{} x", #"{"part":1e999}"#] {
       #expect(FormField.faults(in: payload, of: fields).map(\.name) == [nil], "\(payload)")
     }
     let many = (0..<1000).map { #""m\#($0)":1"# }.joined(separator: ",")

@@ -1,5 +1,6 @@
 // What people have changed of a notification.
 import { get } from "./api.js";
+import { called, contentText } from "./content-types.js";
 import { fill, h } from "./dom.js";
 import { exactTime, time } from "./format.js";
 import { saidRows } from "./said.js";
@@ -7,8 +8,8 @@ import { memberLabel, texts } from "./texts.js";
 
 const t = texts.history;
 
-/** A part of a page with the changes of a notification, the last one first; hidden if there are none. */
-export function history(path) {
+/** A part of a page with the changes of a notification, the last one first; hidden if there are none. `types` are the kinds of content. */
+export function history(path, types) {
   const list = h("ol", { class: "history" });
   const part = h("section", { class: "panel", hidden: true, "aria-label": t.title }, h("h2", {}, t.title), list);
   /** Reads them; `details` is what the notification is now. */
@@ -17,7 +18,7 @@ export function history(path) {
     let after = details;
     const items = amendments.map(({ editor, time: moment, earlier }) => {
       const before = { ...after, ...Object.fromEntries(Object.entries(earlier).map(([name, value]) => [name, value ?? undefined])) };
-      const changes = differences(before, after);
+      const changes = differences(before, after, types);
       after = before;
       return h("li", {}, h("p", { class: "quiet" }, time(moment), " ", texts.sent.by(editor ?? texts.sent.removedUser)),
         h("dl", { class: "facts-list" }, changes.map(([name, was, is]) => [h("dt", {}, name), h("dd", {}, h("del", {}, was ?? t.nothing), " → ", h("ins", {}, is ?? t.nothing))])));
@@ -29,16 +30,16 @@ export function history(path) {
 }
 
 /** The names of what differs, each with what it was and what it is. */
-function differences(before, after) {
-  const now = new Map(rows(after));
-  return rows(before).map(([name, was]) => [name, was, now.get(name)]).filter(([, was, is]) => (was ?? "") !== (is ?? ""));
+function differences(before, after, types) {
+  const now = new Map(rows(after, types));
+  return rows(before, types).map(([name, was]) => [name, was, now.get(name)]).filter(([, was, is]) => (was ?? "") !== (is ?? ""));
 }
 
 /** What a notification is, in words. */
-function rows(notification) {
+function rows(notification, types) {
   const { title, richType, payload, notBefore, expires, form } = notification;
   return [
-    [memberLabel("title"), title], ...saidRows(notification), [texts.compose.content, richType && `${texts.richTypes[richType] ?? richType}: ${payload}`],
+    [memberLabel("title"), title], ...saidRows(notification), [texts.compose.content, richType && `${called(types, richType)}: ${contentText(types, { richType, payload })}`],
     [texts.compose.notBefore, notBefore && exactTime(new Date(notBefore))], [texts.compose.expires, expires && exactTime(new Date(expires))],
     [texts.compose.form, texts.compose.forms[form] ?? form],
   ];

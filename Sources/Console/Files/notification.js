@@ -40,7 +40,7 @@ class Notification extends Screen {
     const seen = texts.states[details.richType ? "fetched" : "displayed"];
     this.recipients = pagedTable(t.people, [t.person, t.state, seen, t.devices], t.nobody, (after, limit) => this.receipts(after, limit));
     this.deliveries = pagedTable(t.deliveries, [t.service, t.person, t.state, t.attempts, t.reason], t.noDeliveries, (after, limit) => this.pushes(after, limit));
-    this.history = history(this.path);
+    this.history = history(this.path, this.types);
     this.interactions = details.actions && pagedTable(t.interactions, [t.person, t.button, t.answer, t.time], t.noInteractions, (after, limit) => this.answers(after, limit));
     this.person = h("input", { type: "search", "aria-label": t.person, placeholder: t.person, on: { input: () => this.search() } });
     this.export = h("button", { on: { click: () => this.attempt(this.export, () => this.saveReceipts()) } }, texts.sent.export);

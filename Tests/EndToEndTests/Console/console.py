@@ -1182,7 +1182,12 @@ def check_a_coupon_is_filled_in_previewed_kept_and_sent_without_a_file(console):
         expect(fields).to_be_hidden()
         show(page, "sent")
         expect(page.locator(".sent-list li").first).to_contain_text("Coupon")
-    with console.page("shop", locale="de-DE", viewport={"width": 320, "height": 700}) as page:
+    with console.page(locale="de-DE", viewport={"width": 320, "height": 700}) as page:
+        page.goto(SERVER + "/console/")
+        page.get_by_label("Name").fill("shop")
+        page.get_by_label("Passwort").fill("shop")
+        page.get_by_role("button", name="Anmelden").click()
+        expect(page.get_by_role("navigation")).to_be_visible()
         show(page, "compose")
         page.get_by_role("combobox", name="Oder ausfüllen").select_option("Gutschein")
         page.get_by_role("group", name="Gutschein").get_by_label("Code an der Kasse").fill("X")
