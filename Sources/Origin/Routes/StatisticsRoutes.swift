@@ -61,7 +61,7 @@ extension [String: String] {
   /// The time zone that a parameter names; UTC without it.
   fileprivate func zone(_ name: String) throws(ServiceError) -> TimeZone {
     guard let text = self[name] else { return .gmt }
-    guard let zone = TimeZone(identifier: text) else {
+    guard (1...64).contains(text.utf8.count), let zone = TimeZone(identifier: text) else {
       throw ServiceError(
         .rejected, "\(name) must be a name of the IANA's database, such as Europe/Zurich.")
     }
