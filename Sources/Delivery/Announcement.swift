@@ -56,8 +56,10 @@ package struct Announcement: Sendable {
   ///
   /// A `username:` tag on its own addresses the user who has the name now, even without a registered
   /// device. The cost grows with the number of matching devices.
-  func addressees(_ expression: TagExpression) async throws -> Addressees {
-    try await addressees(expression, addingGuests: admitsGuests)
+  func addressees(
+    _ expression: TagExpression, withZones: Bool = false
+  ) async throws -> Addressees {
+    try await addressees(expression, withZones: withZones, addingGuests: admitsGuests)
   }
 
   /// Finds the addressees of a draft.
@@ -65,26 +67,27 @@ package struct Announcement: Sendable {
   /// - Throws: `rejected` if it goes to a segment that there is not.
   func addressees(of draft: Draft) async throws -> Addressees {
     if let named = draft.namedAudience { return try await addressees(named) }
-    return try await addressees(draft.audience)
+    return try await addressees(draft.audience, withZones: draft.localTime != nil)
   }
 
   /// Those who would be addressed now; adds no guests.
   package func size(
-    of audience: (expression: TagExpression, named: NamedAudience?)
+    of audience: (expression: TagExpression, named: NamedAudience?), withZones: Bool = false
   ) async throws -> Addressees {
     if let named = audience.named { return try await addressees(named) }
-    return try await addressees(audience.expression, addingGuests: false)
+    return try await addressees(
+      audience.expression, withZones: withZones, addingGuests: false)
   }
 
   private func addressees(
-    _ expression: TagExpression, addingGuests: Bool
+    _ expression: TagExpression, withZones: Bool, addingGuests: Bool
   ) async throws -> Addressees {
     var found = Addressees()
     let (clauses, usernames) = Self.clauses(of: expression)
     let names = usernames.filter(UserName.isValid)
     let accounts = store.accounts
     let audience = try await accounts.audience(
-      named: names, allowingPasswordless: admitsGuests, matching: clauses)
+      named: names, allowingPasswordless: admitsGuests, matching: clauses, withZones: withZones)
     var users = audience.users
     found.unknown = usernames.filter { users[$0] == nil }.sorted()
     if addingGuests, users.count < names.count {
@@ -131,13 +134,19 @@ package struct Announcement: Sendable {
     }
   }
 
-  /// Adds the event of the embedded gateway, and the pushes of each lane.
+  /// Adds the event of the embedded gateway, the pushes of each lane, and when the `recipients`, who are in ascending
+  /// order, get them, if each has a time of its own.
   func announce(
-    _ draft: Draft, with media: PushedMedia?, to addressees: Addressees,
+    _ draft: Draft, with media: PushedMedia?, to addressees: Addressees, _ recipients: [UserID],
     in new: inout NotificationInsert
   ) {
     if lanes.isEmbedded { new.event = PushedMedia.event(of: new, media) }
-    new.pushes = pushes(draft.form.kind, to: addressees)
+    let times = draft.localTime.flatMap(LocalTimes.init)
+    new.pushes = pushes(draft.form.kind, to: addressees, at: times)
+    if let times {
+      new.times = times.groups(of: recipients, with: addressees.devices)
+      new.notBefore = new.times.keys.min()
+    }
     let collapseID = draft.collapseID(from: new.sender)
     for index in new.pushes.indices {
       new.pushes[index].collapseID = collapseID
@@ -164,18 +173,40 @@ package struct Announcement: Sendable {
   ///
   /// Users without a registered device may have devices in Azure's hub, with the tag that the tutorial's
   /// back end sets.
-  func pushes(_ kind: PushPayload.Kind, to addressees: Addressees) -> [PushInsert] {
-    let devices = addressees.devices.registrations { platform, own in
-      platform.flatMap(lanes.lane).map { own ?? $0 }
+  func pushes(
+    _ kind: PushPayload.Kind, to addressees: Addressees, at times: LocalTimes? = nil
+  ) -> [PushInsert] {
+    struct Turn: Hashable {
+      let lane: String
+      let time: Date?
+    }
+    var known: [String?: Date] = [:]
+    func time(in zone: String?) -> Date? {
+      guard let times else { return nil }
+      if let time = known[zone] { return time }
+      let time = times.date(in: zone)
+      known[zone] = time
+      return time
+    }
+    let devices = addressees.devices.registrations { platform, own, zone in
+      platform.flatMap(lanes.lane).map { Turn(lane: own ?? $0, time: time(in: zone)) }
     }
     var targets = devices.mapValues { [PushInsert.Target.devices($0)] }
     for lane in lanes.resolvingTags {
-      targets[lane, default: []] += addressees.unregistered.sorted().compactMap { user in
+      let turn = Turn(lane: lane, time: time(in: nil))
+      targets[turn, default: []] += addressees.unregistered.sorted().compactMap { user in
         addressees.names[user].map { .audience(Self.userTag + $0, user: user) }
       }
     }
-    return targets.sorted { $0.key < $1.key }.flatMap { lane, targets in
-      targets.map { PushInsert(lane: lane, target: $0, kind: kind.rawValue) }
+    let turns = targets.sorted {
+      ($0.key.lane, $0.key.time ?? .distantPast) < ($1.key.lane, $1.key.time ?? .distantPast)
+    }
+    return turns.flatMap { turn, targets in
+      targets.map { target in
+        var push = PushInsert(lane: turn.lane, target: target, kind: kind.rawValue)
+        push.scheduled = turn.time
+        return push
+      }
     }
   }
 

@@ -87,9 +87,11 @@ package struct Draft: Sendable {
   ) throws(ServiceError) {
     var new = try JSONCoding.request(NewNotification.self, from: body)
     if let delay {
-      guard new.notBefore == nil else {
+      for (name, isThere) in [
+        ("notBefore", new.notBefore != nil), ("localTime", new.localTime != nil),
+      ] where isThere {
         throw ServiceError(
-          .init("notBefore", .rejected, "There is a delay already: leave notBefore out."))
+          .init(name, .rejected, "There is a delay already: leave \(name) out."))
       }
       new.notBefore = now.addingTimeInterval(Double(delay))
     }
@@ -100,10 +102,13 @@ package struct Draft: Sendable {
   package init(
     _ old: StoredNotification, changedBy body: [UInt8], allowing linkSchemes: Set<String>, now: Date
   ) throws(ServiceError) {
-    let new = try NewNotification(old).changed(by: body)
-    guard new.notBefore == old.notBefore || old.isHeld(at: now) else {
+    let before = NewNotification(old)
+    let new = try before.changed(by: body)
+    let name = new.localTime == before.localTime ? "notBefore" : "localTime"
+    let isSameTime = new.notBefore == before.notBefore && new.localTime == before.localTime
+    guard isSameTime || old.isHeld(at: now) else {
       throw ServiceError(
-        .conflict, "notBefore cannot be changed any more: the pushes have been sent.")
+        .conflict, "\(name) cannot be changed any more: pushes have been sent.")
     }
     try self.init(new, allowing: linkSchemes, now: now)
   }
@@ -191,8 +196,8 @@ package struct Draft: Sendable {
       [.silent, .legacy].contains(form) || new.richType == nil || new.message.isShown, "message",
       "message is empty, but the form \(form.rawValue) shows it.")
     require(
-      new.message.replaces == nil || new.notBefore == nil, "replaces",
-      "replaces is for notifications that are sent at once, without notBefore.")
+      new.message.replaces == nil || new.notBefore == nil && new.localTime == nil, "replaces",
+      "replaces is for notifications that are sent at once, without notBefore and localTime.")
     require(
       form != .legacy || new.message == NotificationMessage(new.message.text), "form",
       "The form legacy has a message only.")
@@ -201,6 +206,24 @@ package struct Draft: Sendable {
       require(
         expires <= now || expires > new.notBefore ?? now, "expires",
         "expires is not later than notBefore.")
+    }
+    if let time = new.localTime {
+      require(
+        new.notBefore == nil, "localTime",
+        "localTime is instead of notBefore: leave one of them out.")
+      require(
+        time.last != nil, "localTime",
+        "at of localTime must be a time without a time zone, such as 2026-12-01T09:00, in a year from 2000 to 2099."
+      )
+      require(
+        time.timeZone != nil, "localTime",
+        "zone of localTime must be the name of a time zone, such as Europe/Berlin.")
+      if let expires = new.expires, let last = time.last {
+        require(
+          expires > last, "expires",
+          "expires must be later than localTime in every time zone, which is \(last.formatted(.iso8601))."
+        )
+      }
     }
     return faults + (new.idempotencyKey.flatMap { fault(inKey: $0) }.map { [$0] } ?? [])
   }
@@ -287,7 +310,9 @@ extension NewNotification {
     if stored.hasAssetAlt { said.alt = nil }
     self.init(said, to: .anyTag(stored.to), expires: stored.expires)
     (richType, payload) = (stored.media?.richType, stored.media?.payload)
-    notBefore = stored.notBefore
+    // One that is held gets another time when it is released.
+    localTime = stored.held == nil ? stored.localTime.flatMap(LocalTime.init(text:)) : nil
+    notBefore = localTime == nil ? stored.notBefore : nil
     let (form, badge) = stored.version.pushForm
     (self.form, self.badge) = (form, badge ? true : nil)
   }
@@ -344,6 +369,7 @@ extension RichNotification {
       expires: stored.expires, media: "/api/notifications/\(stored.id)",
       details: stored.shownDetails)
     held = stored.held.map { _ in true }
+    localTime = stored.localTime.flatMap(LocalTime.init(text:))
     replacedBy = stored.replacedBy
   }
 }

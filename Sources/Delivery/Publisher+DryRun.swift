@@ -1,4 +1,4 @@
-import FoundationEssentials
+package import FoundationEssentials
 import Intake
 import Media
 import PluginHost
@@ -14,7 +14,7 @@ extension Publisher {
   /// One at a time for each user. Throws what publishing would throw, and `tooManyRequests` if too many of the user
   /// wait.
   package func dryRun(
-    _ draft: Draft, sender: UserID, using usable: UsableAssets
+    _ draft: Draft, sender: UserID, using usable: UsableAssets, now: Date = Date()
   ) async throws -> DryRun {
     guard let permit = await dryRuns.permit(sender) else {
       throw ServiceError(underWay: "dry runs", 1 + UserQuota.waitingDryRuns)
@@ -22,7 +22,8 @@ extension Publisher {
     defer { permit.end() }
     var draft = draft
     var found = try await announcement.size(
-      of: (expression: draft.audience, named: draft.namedAudience))
+      of: (expression: draft.audience, named: draft.namedAudience),
+      withZones: draft.localTime != nil)
     guard !found.users.isEmpty || announcement.admitsGuests && !found.unknown.isEmpty else {
       throw draft.noRecipientsError(found.unknown)
     }
@@ -44,6 +45,8 @@ extension Publisher {
       texts: announcement.texts(of: draft, example, id, from: sender, content, details, media),
       warnings: draft.message.localizations.map { $0.personalized(with: example) }
         .flatMap(\.warnings))
+    result.times = draft.localTime.flatMap(LocalTimes.init)
+      .flatMap { DryRun.Times($0.groups(of: Array(found.users), with: found.devices), at: now) }
     result.skipped = try await skipped(values)
     return result
   }
@@ -85,6 +88,15 @@ extension Publisher {
       }
     }
     return (renditions, PushedMedia(renditions: stored))
+  }
+}
+
+extension DryRun.Times {
+  /// Nil if there are no users.
+  fileprivate init?(_ users: [Date: [UserID]], at now: Date) {
+    guard let first = users.keys.min(), let last = users.keys.max() else { return nil }
+    let passed = users.reduce(0) { $0 + ($1.key <= now ? $1.value.count : 0) }
+    self.init(first: first, last: last, passed: passed)
   }
 }
 

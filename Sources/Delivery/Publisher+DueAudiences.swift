@@ -44,7 +44,7 @@ extension Publisher {
     new.recipients = addressees.users.sorted()
     new.sender = notification.sender
     if !new.recipients.isEmpty {
-      announcement.announce(draft, with: media, to: addressees, in: &new)
+      announcement.announce(draft, with: media, to: addressees, new.recipients, in: &new)
     }
     return try await store.notifications.announce(notification, with: new)
   }

@@ -64,7 +64,7 @@ package struct Publisher: Sendable {
     (new.sender, new.to) = (sender, draft.to)
     (new.idempotencyKey, new.isFromDevice, new.file) = (key, isFromDevice, file)
     if new.dueAudience == nil {
-      announcement.announce(draft, with: media, to: addressees, in: &new)
+      announcement.announce(draft, with: media, to: addressees, new.recipients, in: &new)
     }
     // A million of them take much memory.
     addressees = Announcement.Addressees()
@@ -153,7 +153,7 @@ package struct Publisher: Sendable {
     try await store.notifications.completeAudience(of: old.id)
     let recipients = Set(try await store.notifications.receipts(of: old.id).map(\.userID))
     let addressees = try await announcement.addressees(of: draft).among(recipients)
-    announcement.announce(draft, with: media, to: addressees, in: &new)
+    announcement.announce(draft, with: media, to: addressees, recipients.sorted(), in: &new)
   }
 
   /// The draft for the store, validated by its plugin, and with every profile rendered, in the user's turn.
@@ -171,6 +171,7 @@ package struct Publisher: Sendable {
     new.values = values.stored
     new.replaces = draft.message.replaces
     (new.notBefore, new.expires) = (draft.notBefore, draft.expires)
+    new.localTime = draft.localTime?.text
     guard let media = draft.media else {
       try announcement.requireRoom(for: draft, values, from: user, with: nil, "")
       return (new, nil)

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// What a notification would be: the response of `POST /api/notifications?dry-run`.
 public struct DryRun: Sendable, Equatable, Codable {
   /// Who would get it.
@@ -10,6 +16,8 @@ public struct DryRun: Sendable, Equatable, Codable {
   public let warnings: [String]
   /// Who would be left out for want of a value; nil if nobody would be.
   public var skipped: Skipped?
+  /// When they would get it, if it has a local time.
+  public var times: Times?
 
   /// Creates the response.
   package init(
@@ -40,6 +48,21 @@ public struct DryRun: Sendable, Equatable, Codable {
       package init(username: String, placeholder: String) {
         (self.username, self.placeholder) = (username, placeholder)
       }
+    }
+  }
+
+  /// When the recipients of a notification with a local time would get it.
+  public struct Times: Sendable, Equatable, Codable {
+    /// When the first would get it, which may have passed.
+    public let first: Date
+    /// When the last would get it.
+    public let last: Date
+    /// The users for whom the time has passed, who would get it at once.
+    public let passed: Int
+
+    /// Creates the times.
+    package init(first: Date, last: Date, passed: Int) {
+      (self.first, self.last, self.passed) = (first, last, passed)
     }
   }
 

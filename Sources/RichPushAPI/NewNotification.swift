@@ -48,6 +48,8 @@ public struct NewNotification: Sendable, Equatable {
   public var audience: Audience
   /// When it becomes visible to its recipients and is pushed; nil for immediately.
   public var notBefore: Date?
+  /// The time by the clock of each recipient at which it becomes visible and is pushed, instead of ``notBefore``.
+  public var localTime: LocalTime?
   /// When its media is removed, if ever.
   public var expires: Date?
   /// A key chosen by the publisher: a second request with the same key creates nothing.
@@ -97,7 +99,7 @@ extension NewNotification: Codable {
   private enum CodingKeys: String, CodingKey, CaseIterable {
     case richType, payload
     case audience = "to"
-    case notBefore, expires, form, badge, idempotencyKey, values, onMissing
+    case notBefore, localTime, expires, form, badge, idempotencyKey, values, onMissing
   }
 
   /// Decodes a notification.
@@ -110,6 +112,7 @@ extension NewNotification: Codable {
     payload = reader.read(.payload, as: Payload.self)?.wrappedValue
     audience = reader.require(.audience) ?? .anyTag([])
     (notBefore, expires) = (reader.read(.notBefore), reader.read(.expires))
+    localTime = reader.read(.localTime)
     (form, badge) = (reader.read(.form), reader.read(.badge))
     idempotencyKey = reader.read(.idempotencyKey)
     (values, onMissing) = (reader.readEntries(.values), reader.read(.onMissing))
@@ -124,6 +127,7 @@ extension NewNotification: Codable {
     try members.encodeIfPresent(payload, forKey: .payload)
     try members.encode(audience, forKey: .audience)
     try members.encodeIfPresent(notBefore, forKey: .notBefore)
+    try members.encodeIfPresent(localTime, forKey: .localTime)
     try members.encodeIfPresent(expires, forKey: .expires)
     try members.encodeIfPresent(form, forKey: .form)
     try members.encodeIfPresent(badge, forKey: .badge)
@@ -144,6 +148,8 @@ public struct Amendment: Sendable, Equatable, Codable {
   public var payload = Change<Payload>.none
   /// When it becomes visible to its recipients; only if it is not visible yet.
   public var notBefore = Change<Date>.none
+  /// The time by the clock of each recipient; only if it is visible to none yet.
+  public var localTime = Change<LocalTime>.none
   /// When its media is removed.
   public var expires = Change<Date>.none
   /// What the pushes look like.
@@ -214,7 +220,7 @@ public struct Amendment: Sendable, Equatable, Codable {
 
   private enum CodingKeys: String, CodingKey {
     case text = "message"
-    case richType, payload, notBefore, expires, form, badge
+    case richType, payload, notBefore, localTime, expires, form, badge
     case title, subtitle, alt, link, actions, category, sound, importance, relevance, thread
     case lockScreen, icon, colour, channel, data, label, language, languages, variables, values
     case apns, fcm, webpush

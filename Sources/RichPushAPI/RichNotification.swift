@@ -22,6 +22,9 @@ public struct RichNotification: Sendable, Equatable, Identifiable {
   public let created: Date
   /// When it becomes visible to its recipients, or was to; nil if it was immediately.
   public var notBefore: Date?
+  /// The time by the clock of each recipient, if it has one; ``notBefore`` is the first for its sender, and a
+  /// recipient's own for the recipient.
+  public var localTime: LocalTime?
   /// Whether it waits until an admin names another time, because its sender was removed or may not publish any
   /// more; only then.
   public var held: Bool?
@@ -101,7 +104,7 @@ extension RichNotification: Codable {
   private enum CodingKeys: String, CodingKey {
     case id, message, richType, payload, to
     case isRead = "read"
-    case created, notBefore, held, expires, replacedBy, media, details, reach
+    case created, notBefore, localTime, held, expires, replacedBy, media, details, reach
     case receipts, deliveries, interactions, form, badge, platforms, counts, state, first
     case replaced, renditions, links
   }
@@ -118,6 +121,7 @@ extension RichNotification: Codable {
     created = try members.decode(Date.self, forKey: .created)
     notBefore = try members.decodeIfPresent(Date.self, forKey: .notBefore)
     expires = try members.decodeIfPresent(Date.self, forKey: .expires)
+    localTime = try members.decodeIfPresent(forKey: .localTime)
     media = try members.decode(String.self, forKey: .media)
     details = try members.decode(JSONValue.self, forKey: .details)
     held = try members.decodeIfPresent(forKey: .held)
@@ -149,6 +153,7 @@ extension RichNotification: Codable {
     try members.encode(isRead, forKey: .isRead)
     try members.encode(created, forKey: .created)
     try members.encode(notBefore, forKey: .notBefore)
+    try members.encodeIfPresent(localTime, forKey: .localTime)
     try members.encode(expires, forKey: .expires)
     try members.encode(media, forKey: .media)
     try members.encode(details, forKey: .details)

@@ -86,6 +86,8 @@ public struct SentPage: Sendable, Equatable, Codable {
     public let state: State
     /// When it becomes visible, or was to; nil if it was at once.
     public var notBefore: Date?
+    /// The time by the clock of each recipient, of which ``notBefore`` is the first, if it has one.
+    public var localTime: LocalTime?
     /// When it ends, or ended; nil for never.
     public var expires: Date?
     /// How far it has come.
@@ -105,8 +107,8 @@ public struct SentPage: Sendable, Equatable, Codable {
 
 extension SentPage.Entry: Codable {
   private enum CodingKeys: String, CodingKey {
-    case id, message, richType, payload, created, sender, audience, state, notBefore, expires,
-      counts
+    case id, message, richType, payload, created, sender, audience, state, notBefore,
+      localTime, expires, counts
   }
 
   /// Decodes an entry.
@@ -121,6 +123,7 @@ extension SentPage.Entry: Codable {
     audience = try members.decode([String].self, forKey: .audience)
     state = try members.decode(State.self, forKey: .state)
     notBefore = try members.decodeIfPresent(Date.self, forKey: .notBefore)
+    localTime = try members.decodeIfPresent(LocalTime.self, forKey: .localTime)
     expires = try members.decodeIfPresent(Date.self, forKey: .expires)
     counts = try members.decode(DeliveryCounts.self, forKey: .counts)
   }
@@ -138,6 +141,7 @@ extension SentPage.Entry: Codable {
     try members.encode(audience, forKey: .audience)
     try members.encode(state, forKey: .state)
     try members.encode(notBefore, forKey: .notBefore)
+    try members.encodeIfPresent(localTime, forKey: .localTime)
     try members.encode(expires, forKey: .expires)
     try members.encode(counts, forKey: .counts)
   }

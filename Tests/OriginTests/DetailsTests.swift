@@ -80,6 +80,48 @@ import Waiting
     }
   }
 
+  @Test func `before its time by their own clocks it exists for nobody, and then for each`()
+    async throws
+  {
+    try await TestServer.test(prepare: { try $1.installNote() }) { server in
+      try await server.addUser("bob", .publisher)
+      for (user, zone) in [("device", "Etc/GMT-14"), ("bob", "Etc/GMT+12")] {
+        let id = try await server.register("handle of \(user)", as: user)
+        let found = try await server.execute(
+          "PATCH", "/api/register/\(id)", as: user, body: #"{"timeZone":"\#(zone)"}"#)
+        #expect(found.status == 200, "\(found.text)")
+      }
+      // A day has begun in the first zone and not in the last.
+      let day = (Date() + 12 * 3600).formatted(.iso8601.year().month().day())
+      let body =
+        #"{"message":"m","richType":"note","payload":"p","to":["username:device","username:bob"],"#
+        + #""localTime":{"at":"\#(day)T00:00","zone":"UTC"}}"#
+      let dry = try await server.execute(
+        "POST", "/api/notifications?dry-run", as: "publisher", body: body)
+      #expect((dry.json["times"] as? [String: Any])?["passed"] as? Int == 1, "\(dry.text)")
+      let created = try await server.execute(
+        "POST", "/api/notifications", as: "publisher", body: body)
+      try #require(created.status == 201, "\(created.text)")
+      let paths = ["", "/details", "?width=64"].map { "/api/notifications/0" + $0 }
+      for path in paths {
+        #expect(try await server.status("GET", path, as: "device") == 200, "\(path)")
+        #expect(try await server.status("GET", path, as: "bob") == 404, "\(path)")
+      }
+      #expect(try await server.status("PUT", "/api/notifications/0/read", as: "bob") == 404)
+      for (user, count) in [("device", 1), ("bob", 0)] {
+        let inbox = try await server.execute("GET", "/api/notifications", as: user)
+        #expect(inbox.objects("notifications").count == count)
+      }
+      let sent = try await server.execute("GET", "/api/notifications?sent", as: "publisher")
+      let time = sent.objects("notifications").first?["localTime"] as? [String: String]
+      #expect(time == ["at": "\(day)T00:00", "zone": "UTC"])
+      for (path, status) in [("?delay=9", 422), ("?delay=9&dry-run", 422)] {
+        let path = "/api/notifications" + path
+        #expect(try await server.status("POST", path, as: "publisher", body: body) == status)
+      }
+    }
+  }
+
   @Test func `a receipt tells what the user did, and on which device`() async throws {
     try await TestServer.test(prepare: { try $1.installNote() }) { server in
       let device = try await server.register("AABB", as: "device")

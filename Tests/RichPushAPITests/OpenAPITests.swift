@@ -181,6 +181,7 @@ import Testing
         users: 1, devices: 2, unknown: ["b"], devicesWithoutLane: 1)
       notification.reach?.skipped = 1
       (notification.held, notification.replacedBy) = (true, 1)
+      notification.localTime = localTime
     }
     return notification
   }
@@ -271,7 +272,7 @@ import Testing
       id: 0, message: isFull ? message : "m", richType: richType, payload: payload, created: date,
       audience: ["a"], state: .scheduled, counts: counts)
     (entry.sender, entry.notBefore) = (isFull ? "alice" : nil, isFull ? date : nil)
-    entry.expires = isFull ? date : nil
+    (entry.expires, entry.localTime) = (isFull ? date : nil, isFull ? localTime : nil)
     return SentPage(notifications: [entry], next: isFull ? 0 : nil)
   }
 
@@ -288,7 +289,9 @@ import Testing
       platform: "apns", body: "m", bytes: 1, limit: 2, cut: false, members: members,
       payload: .object([:]))
     text.language = isFull ? "de" : nil
-    return DryRun(audience: audience, renditions: [rendition], texts: [text], warnings: [])
+    var result = DryRun(audience: audience, renditions: [rendition], texts: [text], warnings: [])
+    result.times = isFull ? DryRun.Times(first: date, last: date, passed: 1) : nil
+    return result
   }
 
   private static func richTypes(_ isFull: Bool) -> RichTypeList {
@@ -303,6 +306,8 @@ import Testing
     return RichTypeList(types: [type])
   }
 
+  private static let localTime = LocalTime(at: "2026-12-01T09:00", zone: "Europe/Berlin")
+
   private static let audience = AudienceSize(users: 1, devices: ["apns": 2], unknown: ["u"])
 
   private static func inbox(_ isFull: Bool) -> Inbox {
@@ -314,7 +319,7 @@ import Testing
     if isFull {
       (new.message, new.richType, new.payload) = (message, "img", "p")
       (new.notBefore, new.expires, new.idempotencyKey) = (date, date, "k")
-      (new.form, new.badge) = (.alert, true)
+      (new.form, new.badge, new.localTime) = (.alert, true, localTime)
       (new.values, new.onMissing) = (["username:alice": ["name": "n"]], .skip)
     }
     return new
@@ -324,6 +329,7 @@ import Testing
     var amendment = Amendment(
       message: "m", richType: "img", payload: "p", notBefore: date, expires: date)
     (amendment.form, amendment.badge) = (.value(.alert), .value(true))
+    amendment.localTime = .value(localTime)
     (amendment.title, amendment.subtitle, amendment.alt) = (.value("t"), .value("s"), .removal)
     (amendment.link, amendment.icon, amendment.colour) = (.removal, .removal, .value("#00aa77"))
     amendment.actions = .value(message.actions ?? [])

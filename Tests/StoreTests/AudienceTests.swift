@@ -74,6 +74,34 @@ import Testing
     #expect(sent.counts.recipients == Self.size && sent.counts.queued == Self.size)
   }
 
+  @Test func `what is withdrawn is taken back from all who have not got it`() async throws {
+    let (store, users) = try await open()
+    let new = new(to: users)
+    _ = try await store.notifications.create(new)
+    try await writeAll(store)
+    let sent = try await store.outbox.lease(lane: "apns", limit: 100, until: scratch.now + 60)
+    try await store.outbox.settle(
+      sent.prefix(60).map { ($0.id, .delivered(as: "alert", reference: nil, note: nil)) })
+    #expect(try await store.notifications.withdraw(0))
+    #expect(try await !store.notifications.withdraw(0))
+    // What a service has taken meanwhile counts as sent.
+    try await store.outbox.settle(
+      sent.suffix(40).map { ($0.id, .delivered(as: "alert", reference: nil, note: nil)) })
+    let states = try await store.outbox.deliveries(of: 0).map(\.state)
+    #expect(states.count { $0 == .sent } == 100)
+    #expect(states.count { $0 == .cancelled } == Self.size - 100)
+    scratch.pass(3600)
+    #expect(
+      try await store.outbox.lease(lane: "apns", limit: 100, until: scratch.now + 60).isEmpty)
+    #expect(try await store.sent.counts(of: 0)?.sent == 100)
+    // Also of one whose jobs are still to be written.
+    let next = try await store.notifications.create(new).notification.id
+    #expect(try await store.notifications.writeNextParts(within: .zero))
+    #expect(try await store.notifications.withdraw(next))
+    try await writeAll(store)
+    #expect(try await store.outbox.deliveries(of: next).allSatisfy { $0.state == .cancelled })
+  }
+
   @Test func `its users may fetch the notification and mark it read before that`() async throws {
     let (store, users) = try await open()
     let outsider = users[7]

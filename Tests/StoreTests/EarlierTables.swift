@@ -26,6 +26,7 @@ enum EarlierTables {
     INSERT INTO push_event(sequence, user_id, notification, data, created) VALUES
       (3, 2, NULL, '{"aps":{"alert":"hi"}}', 0), (4, 2, 0, '{"richId":"0"}', 0),
       (5, 2, 0, '{"aps":{"alert":{"body":"m"}},"richId":"0","att":{"url":"u","type":"image/png","size":7}}', 0);
+    INSERT INTO held_event(notification, due, data) VALUES (0, 9000000000000, '{}');
     INSERT INTO asset(rich_type, name, state, bytes, stamp, modified, updated, folded)
       VALUES ('img', 'Logo.png', 'ready', 1, '', 0, 0, 'logo.png');
     """

@@ -56,6 +56,8 @@ import Waiting
     // Numbers go on.
     #expect(try await store.notifications.create(.any(to: anna.id)).notification.id == 1)
     #expect(try await store.events.latestPushEvent() == 6)
+    #expect(
+      try await store.events.releaseHeldEvents() == Date(timeIntervalSince1970: 9_000_000_000))
     let findings = try await store.check().findings.map { "\($0)" }
     #expect(findings == [])
     #expect(try await store.accounts.linkKeys().count == 1)

@@ -214,7 +214,9 @@ import Testing
     #expect(devices.users == devices.map(\.user))
     #expect(devices.ofUsers { $0 == bob }.map(\.registration) == Array(ids[4...]))
     #expect(devices.counts == ["apns": 6, "fcm": 1])
-    let lanes = devices.registrations { platform, own in platform == "fcm" ? nil : own ?? platform }
+    let lanes = devices.registrations { platform, own, _ in
+      platform == "fcm" ? nil : own ?? platform
+    }
     #expect(lanes == ["apns": ["9", "B", "ab", "c-1", "é"], "own": ["b~"]])
   }
 

@@ -83,7 +83,7 @@ struct WritingFunction: Sendable {
     // Calls `userIDs`, which adds nobody for it.
     Self("audience", effects: none) {
       _ = try await $0.accounts.audience(
-        named: ["alice"], allowingPasswordless: true, matching: [])
+        named: ["alice"], allowingPasswordless: true, matching: [], withZones: true)
     },
     Self("registration", effects: none) {
       _ = try await $0.accounts.registration(forHandle: "AA", user: alice)

@@ -8,17 +8,18 @@ import { enteredMessage } from "./message-fields.js";
 
 /** A notification that was sent, as the values that the screen “Compose” keeps; nothing is sent. */
 export async function sentBefore(id) {
-  const { notBefore, expires, ...details } = await get(`/api/notifications/${encodeURIComponent(id)}/details`);
+  const { notBefore, localTime, expires, ...details } = await get(`/api/notifications/${encodeURIComponent(id)}/details`);
   return enteredNotification(details);
 }
 
 /** A notification, of which members may be missing, as the values that the screen “Compose” keeps. */
 export function enteredNotification(notification) {
-  const { message, richType, payload, to, form, badge, notBefore, expires, onMissing } = notification;
+  const { message, richType, payload, to, form, badge, notBefore, localTime, expires, onMissing } = notification;
   const isLink = richType === "url" && /^https?:/.test(payload);
   const filled = enteredContent(notification);
   return { message, said: enteredMessage(notification), languages: enteredLanguages(notification), form, badge, skip: onMissing === "skip",
-    to: to && entered([to].flat()), notBefore: fieldTime(notBefore), expires: fieldTime(expires),
+    to: to && entered([to].flat()), notBefore: localTime?.at ?? fieldTime(notBefore), local: Boolean(localTime),
+    expires: fieldTime(expires),
     ...(isLink ? { url: payload } : filled ? { filled } : richType && { content: { richType, name: payload } }) };
 }
 

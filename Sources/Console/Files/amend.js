@@ -35,9 +35,10 @@ export function amend(path, details, types, done) {
     choose.focus();
   } } }, texts.compose.removeContent);
   use(chosen);
-  const due = h("input", { type: "datetime-local", value: fieldTime(details.notBefore), required: true });
+  const dueName = details.localTime ? "localTime" : "notBefore";
+  const due = h("input", { type: "datetime-local", value: details.localTime?.at ?? fieldTime(details.notBefore), required: true });
   const expires = h("input", { type: "datetime-local", value: fieldTime(details.expires) });
-  const own = { payload: field(choose), message: field(message), notBefore: field(due), expires: field(expires) };
+  const own = { payload: field(choose), message: field(message), [dueName]: field(due), expires: field(expires) };
   const fields = () => {
     const [above, below] = said.fields;
     const { payload, message, ...more } = own;
@@ -45,7 +46,7 @@ export function amend(path, details, types, done) {
   };
   /** What the notification is, as the API takes it. */
   const entered = () => ({ ...said.value, message: message.value, ...chosen,
-    notBefore: isScheduled ? moment(due.value) : undefined, expires: moment(expires.value) });
+    ...(isScheduled && { [dueName]: details.localTime ? { ...details.localTime, at: due.value } : moment(due.value) }), expires: moment(expires.value) });
   const before = entered();
   const problem = h("p", { class: "problem", role: "alert" });
   const show = (faults) => {
@@ -60,12 +61,12 @@ export function amend(path, details, types, done) {
     // An override is replaced as a whole: null in it has a meaning.
     for (const name of ["apns", "fcm", "webpush"]) if (changes[name]) changes[name] = now[name];
     const faults = said.faults(true);
-    const [time, sent, end] = [Date.now(), isScheduled ? new Date(due.value) : null, expires.value ? new Date(expires.value) : null];
+    const [time, sent, end] = [Date.now(), isScheduled && !details.localTime ? new Date(due.value) : null, expires.value ? new Date(expires.value) : null];
     const isShown = now.message.trim() || now.title;
     if (!isShown && (!now.payload || ["alert", "hybrid"].includes(details.form))) faults.message = now.payload ? words.message : words.nothing;
     if (setsNull(before.data, now.data)) faults.data = t.noNull;
-    for (const [name, control] of Object.entries({ notBefore: due, expires })) if (control.validity.badInput) faults[name] = words.incomplete;
-    if (isScheduled && !due.value) faults.notBefore = words.incomplete;
+    for (const [name, control] of Object.entries({ [dueName]: due, expires })) if (control.validity.badInput) faults[name] = words.incomplete;
+    if (isScheduled && !due.value) faults[dueName] = words.incomplete;
     else if (changes.notBefore && sent <= time) faults.notBefore = t.pastTime;
     if (changes.expires && end <= time) faults.expires = words.expires;
     else if (end && sent && end <= sent) faults.expires = words.order;
@@ -91,7 +92,7 @@ export function amend(path, details, types, done) {
       h("h2", { id: "amend-title" }, t.amend), h("p", { class: "quiet" }, t.amendHint),
       said.above, labelled(texts.compose.message, message, own.message), said.below,
       h("div", { class: "field", role: "group", "aria-label": texts.compose.content }, h("strong", {}, texts.compose.content), h("p", { class: "line" }, content, choose, removeContent), own.payload.words),
-      isScheduled && labelled(`${texts.compose.notBefore} (${zone})`, due, own.notBefore),
+      isScheduled && labelled(`${texts.compose.notBefore} (${details.localTime ? texts.sendDialog.local : zone})`, due, own[dueName]),
       labelled(`${texts.compose.expires} (${zone})`, expires, own.expires), problem,
       h("div", { class: "actions" }, h("button", { type: "button", on: { click: () => dialog.close() } }, texts.cancel), save)));
   document.body.append(dialog);

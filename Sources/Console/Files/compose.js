@@ -63,6 +63,8 @@ class Compose extends Screen {
     this.badge = h("input", { type: "checkbox", on: { change: changed } });
     this.skip = h("input", { type: "checkbox", on: { change: changed } });
     this.notBefore = h("input", { type: "datetime-local", on: { input: changed } });
+    this.local = h("input", { type: "checkbox", on: { change: changed } });
+    this.localChoice = h("label", { class: "check" }, this.local, t.local);
     this.expires = h("input", { type: "datetime-local", on: { input: changed } });
     this.problem = h("p", { class: "problem", role: "alert" });
     this.test = h("button", { type: "button", on: { click: () => this.attempt(this.test, () => this.sendTest()) } }, t.test);
@@ -72,13 +74,13 @@ class Compose extends Screen {
     this.previews = h("section", { class: "previews", tabIndex: 0, "aria-label": t.previews });
     this.uploads = new Uploads();
     this.own = Object.fromEntries(
-      Object.entries({ content: this.chosen, message: this.message, to: this.audience.input, notBefore: this.notBefore, expires: this.expires, form: this.form })
+      Object.entries({ content: this.chosen, message: this.message, to: this.audience.input, notBefore: this.notBefore, localTime: this.local, expires: this.expires, form: this.form })
         .map(([name, control]) => [name, field(control, name)]));
     const submit = (event) => {
       event.preventDefault();
       this.attempt(this.send, () => this.publish());
     };
-    const { content, message, to, notBefore, expires, form } = this.own;
+    const { content, message, to, notBefore, localTime, expires, form } = this.own;
     this.frame(texts.screens.compose, [this.open, h("button", { on: { click: () => this.startOver() } }, t.startOver)],
       h("div", { class: "compose" },
         h("form", { class: "panel", noValidate: true, on: { submit } },
@@ -91,7 +93,7 @@ class Compose extends Screen {
           this.said.below,
           this.languages.element,
           h("div", { class: "field" }, this.audience.element, to.words),
-          h("div", { class: "field" }, h("label", {}, t.notBefore, this.notBefore), notBefore.words),
+          h("div", { class: "field" }, h("label", {}, t.notBefore, this.notBefore), notBefore.words, this.localChoice, localTime.words),
           h("div", { class: "field" }, h("label", {}, t.expires, this.expires), expires.words, h("span", { class: "hint" }, t.zone(zone()))),
           h("div", { class: "field" }, h("label", {}, t.form, this.form), form.words, this.formHint),
           h("label", { class: "check" }, this.badge, t.badge),
@@ -177,7 +179,7 @@ class Compose extends Screen {
     return {
       content: this.content && { richType: this.content.richType, name: this.content.name }, url: this.url.value, filled: this.filled.kept,
       message: this.message.value, said: this.said.kept, languages: this.languages.kept, to: this.audience.kept, form: this.form.value, badge: this.badge.checked, skip: this.skip.checked,
-      notBefore: this.notBefore.value, expires: this.expires.value, key: this.key, kept: this.kept,
+      notBefore: this.notBefore.value, local: this.local.checked, expires: this.expires.value, key: this.key, kept: this.kept,
     };
   }
 
@@ -194,6 +196,7 @@ class Compose extends Screen {
     this.badge.checked = kept.badge ?? false;
     this.skip.checked = kept.skip ?? false;
     this.notBefore.value = kept.notBefore ?? "";
+    this.local.checked = kept.local ?? false;
     this.expires.value = kept.expires ?? "";
     this.isTried = false;
     this.audience.kept = kept.to;
@@ -228,12 +231,26 @@ class Compose extends Screen {
       payload: filled?.payload ?? (url || this.content?.name),
       to: to.length ? to : [`username:${this.session.username}`],
       form: this.form.value || undefined,
-      notBefore: time(this.notBefore)?.toISOString().replace(/\.\d+Z/, "Z"),
+      ...(this.isLocal
+        ? { localTime: { at: this.notBefore.value, zone: Intl.DateTimeFormat().resolvedOptions().timeZone } }
+        : { notBefore: time(this.notBefore)?.toISOString().replace(/\.\d+Z/, "Z") }),
       expires: time(this.expires)?.toISOString().replace(/\.\d+Z/, "Z"),
       onMissing: this.skip.checked ? "skip" : undefined,
     };
     if (this.badge.checked && formOf(draft) !== "silent") draft.badge = true;
     return draft;
+  }
+
+  /** Whether the time is by the clock of each recipient. */
+  get isLocal() {
+    return this.local.checked && Boolean(this.notBefore.value);
+  }
+
+  /** When it is sent, or will have been sent everywhere. */
+  get lastTime() {
+    const last = time(this.notBefore);
+    // The last clocks are twelve hours behind UTC.
+    return this.isLocal ? new Date(Date.parse(`${this.notBefore.value}Z`) + 12 * 3_600_000) : last;
   }
 
   /** All fields by the names of the API's members, in the order of the form. */
@@ -250,7 +267,7 @@ class Compose extends Screen {
     const { richType, message, title } = this.draft();
     const url = this.url.value.trim();
     const hasText = Boolean(message.trim() || title);
-    const [now, notBefore, expires] = [Date.now(), time(this.notBefore), time(this.expires)];
+    const [now, notBefore, expires] = [Date.now(), this.lastTime, time(this.expires)];
     say("content", url && !/^https?:\/\/[^\s/]+/i.test(url), t.faults.url);
     say("message", this.isTried && !hasText && !richType, t.faults.nothing);
     say("message", this.isTried && !hasText && ["alert", "hybrid"].includes(formOf(this.draft())), t.faults.message);
@@ -291,6 +308,7 @@ class Compose extends Screen {
     const form = formOf(this.draft());
     this.formHint.textContent = this.form.value ? t.formHints[form] : t.usual(t.forms[form], t.formHints[form]);
     this.badge.disabled = form === "silent";
+    this.localChoice.hidden = !this.notBefore.value;
     this.send.lastChild.textContent = this.notBefore.value ? t.schedule : t.send;
     // Another notification than the one that may have been sent already.
     this.keep(undefined);
@@ -304,7 +322,7 @@ class Compose extends Screen {
   async check() {
     if (this.checking) return (this.again = true);
     // For oneself, so that other recipients need not be right yet.
-    const draft = { ...this.draft([]), notBefore: undefined, expires: undefined };
+    const draft = { ...this.draft([]), ...atOnce };
     const hasText = Boolean(draft.message.trim() || draft.title);
     if (!draft.payload && !hasText || this.faults().content || this.filled.isIncomplete) return showPreviews(this.previews, null);
     this.checking = true;
@@ -337,7 +355,7 @@ class Compose extends Screen {
   /** Whether it can be sent; else all that is wrong is shown, and the first of it has the focus. */
   isRight(isTest) {
     this.isTried = true;
-    const [first] = this.showFaults().filter((name) => !isTest || !["to", "notBefore", "expires"].includes(name));
+    const [first] = this.showFaults().filter((name) => !isTest || !["to", "notBefore", "localTime", "expires"].includes(name));
     if (!first) return true;
     focusOn(this.fields[first]);
     return false;
@@ -345,7 +363,7 @@ class Compose extends Screen {
 
   async sendTest() {
     if (!this.isRight(true)) return;
-    const { reach } = await this.post({ ...this.draft([]), notBefore: undefined, expires: undefined });
+    const { reach } = await this.post({ ...this.draft([]), ...atOnce });
     this.isTried = false;
     this.showFaults();
     this.say(reach.devices ? t.tested(reach.devices, reach.devicesWithoutLane) : t.testedNowhere);
@@ -356,11 +374,11 @@ class Compose extends Screen {
     if (!this.isRight()) return;
     if (!counted) throw new Error(t.changedMeanwhile);
     const draft = this.draft();
-    // Who they are is known before it is sent.
-    const { skipped } = draft.onMissing ? await this.post(draft, "?dry-run") : {};
+    // Who they are, and when they get it, is known before it is sent.
+    const { skipped, times } = draft.onMissing || draft.localTime ? await this.post(draft, "?dry-run") : {};
     const isSure = await confirmSending({ skipped,
       filled: filledRows(await contentTypes(), draft), content: this.url.value.trim() ? { richType: "url", url: draft.payload } : this.content, message: draft,
-      recipients: this.audience.entered, counted, notBefore: time(this.notBefore), expires: time(this.expires),
+      recipients: this.audience.entered, counted, notBefore: time(this.notBefore), times, expires: time(this.expires),
       verb: this.send.textContent,
     });
     // A dialog can be open for long.
@@ -385,6 +403,9 @@ class Compose extends Screen {
 
 /** The form of a push as it will be. */
 const formOf = (draft) => draft.form ?? usualForm(draft, Boolean(draft.richType));
+
+/** What is left out of a notification that is not for its recipients yet. */
+const atOnce = { notBefore: undefined, localTime: undefined, expires: undefined };
 
 /** The time in a field; undefined if there is none. */
 const time = (input) => (input.value ? new Date(input.value) : undefined);

@@ -63,6 +63,10 @@ export function day(text) {
 export const exactTime = (date) =>
   `${date.toLocaleString(language, { dateStyle: "full", timeStyle: "short" })} (${zone(date)})`;
 
+/** A time by any clock, as a field for date and time has it: "Saturday, 28 November 2026 at 10:30". */
+export const clockTime = (text) =>
+  new Date(`${text}Z`).toLocaleString(language, { dateStyle: "full", timeStyle: "short", timeZone: "UTC" });
+
 /** The browser's time zone at a time: "Europe/Berlin, UTC+1". */
 export function zone(date = new Date()) {
   const format = new Intl.DateTimeFormat(language, { timeZoneName: "shortOffset" });

@@ -5,7 +5,7 @@ import { called, contentTypes, filledRows } from "./content-types.js";
 import { countsBar } from "./counts-bar.js";
 import { fill, h, icon } from "./dom.js";
 import { save } from "./export.js";
-import { number, time } from "./format.js";
+import { clockTime, number, time } from "./format.js";
 import { history } from "./history.js";
 import { listen } from "./live.js";
 import { recipients } from "./sent.js";
@@ -184,7 +184,7 @@ class Notification extends Screen {
   async release(button) {
     if (!(await confirmed(t.releaseQuestion, t.release))) return;
     await this.attempt(button, async () => {
-      await patch(this.path, { notBefore: null });
+      await patch(this.path, { notBefore: null, localTime: null });
       await this.load();
     });
   }
@@ -197,14 +197,19 @@ class Notification extends Screen {
   }
 
   async withdraw(button) {
-    if (!(await confirmed(t.withdrawQuestion, t.withdraw))) return;
+    const { counts } = this.details;
+    if (!(await confirmed(t.withdrawQuestion(reached(counts), counts.queued), t.withdraw))) return;
     await this.attempt(button, async () => {
       await remove(this.path);
-      this.say(t.withdrawn);
+      const ended = await get(`${this.path}/details`);
+      this.say(t.withdrawn(reached(ended.counts)));
       location.hash = "#sent";
     });
   }
 }
+
+/** How many have it already: pushes that were sent, or people who have seen it without one. */
+const reached = ({ sent, displayed, fetched }) => Math.max(sent, displayed, fetched);
 
 /** A choice of states, after which a table is read again. */
 function filter(label, states, list) {
@@ -219,6 +224,7 @@ function facts(details, types) {
     // Without a title, the text is the heading.
     ...saidRows({ ...details, message: details.title && details.message }),
     [t.content, details.richType && (filled ? called(types, details.richType) : `${called(types, details.richType)}: ${details.payload}`)], ...(filled ?? []), [t.to, recipients(details.to)],
+    [texts.sendDialog.time, details.localTime && `${clockTime(details.localTime.at)} ${texts.sendDialog.local}`],
     [t.form, texts.compose.forms[details.form] ?? details.form], [t.number, details.id],
     ...platforms,
   ]);

@@ -1,6 +1,6 @@
 // Asks before a notification is sent: what, to whom, and when.
 import { h, icon } from "./dom.js";
-import { exactTime } from "./format.js";
+import { clockTime, exactTime, number } from "./format.js";
 import { mediaView } from "./media-view.js";
 import { factsList, saidRows } from "./said.js";
 import { memberLabel, texts } from "./texts.js";
@@ -11,16 +11,19 @@ const t = texts.sendDialog;
  * Resolves to whether it may be sent.
  *
  * `content` is an asset, a link or null, `filled` the rows of what was filled in instead, `message` what it says as the API takes it,
- * `counted` the numbers of users and devices, `skipped` who of them is left out for want of a value, if anybody is.
+ * `counted` the numbers of users and devices, `skipped` who of them is left out for want of a value, if anybody is, `times` when they get
+ * it by their own clocks.
  */
-export function confirmSending({ content, filled = [], message, skipped, recipients, counted, notBefore, expires, verb }) {
+export function confirmSending({ content, filled = [], message, skipped, recipients, counted, notBefore, times, expires, verb }) {
   return new Promise((resolve) => {
     const rows = [
       [memberLabel("title"), message.title], ...saidRows({ ...message, message: message.message.trim() }),
       ...filled,
       [t.recipients, recipients],
       [t.skipped, skipped && t.without(skipped.count, skipped.users.map(({ username, placeholder }) => `${username} ({{${placeholder}}})`))],
-      [t.time, notBefore ? exactTime(notBefore) : t.now],
+      [t.time, times ? `${clockTime(message.localTime.at)} ${t.local}` : notBefore ? exactTime(notBefore) : t.now],
+      [t.first, times && exactTime(new Date(times.first))], [t.last, times && exactTime(new Date(times.last))],
+      [t.passed, times?.passed && number(times.passed)],
       [t.expires, expires && exactTime(expires)],
     ];
     const dialog = h("dialog", { class: "small", "aria-labelledby": "send-title", on: { close } },

@@ -19,7 +19,7 @@ function delay() {
 }
 
 /** The query that has a notification wait; none for what has a time of its own, or takes the place of another one. */
-export const delayQuery = ({ notBefore, replaces }) => (notBefore || replaces || !delay() ? "" : `?delay=${delay()}`);
+export const delayQuery = ({ notBefore, localTime, replaces }) => (notBefore || localTime || replaces || !delay() ? "" : `?delay=${delay()}`);
 
 /** The choice of those seconds. */
 export function delayChoice() {
@@ -30,7 +30,7 @@ export function delayChoice() {
 }
 
 /** Whether a notification goes within a minute, which nobody has chosen as its time. */
-export const goesSoon = ({ notBefore }) => Boolean(notBefore) && new Date(notBefore) - Date.now() < 60_000;
+export const goesSoon = ({ notBefore, localTime }) => Boolean(notBefore) && !localTime && new Date(notBefore) - Date.now() < 60_000;
 
 /** Counts down until a notification goes, and then calls `gone` until the element is removed. */
 export function countdown({ created, notBefore }, gone) {

@@ -31,7 +31,9 @@ struct NotificationDetails: Sendable {
     let seesAll = caller.controls(notification)
     // An access token is for what its user sends.
     guard
-      seesAll || caller.scope == nil && !own.isEmpty && !notification.isHeld(at: Date())
+      seesAll
+        || caller.scope == nil && own.first?.isDue(at: Date()) == true
+          && !notification.isHeld(at: Date())
     else {
       throw ServiceError.noSuchNotification
     }
@@ -44,6 +46,7 @@ struct NotificationDetails: Sendable {
     }
     var details = RichNotification(
       notification, saying: said, isRead: own.first?.read != nil)
+    if !seesAll, let due = own.first?.due { details.notBefore = due }
     if !seesAll, let later = notification.replacedBy,
       try await store.notifications.receipts(of: later, users: [caller.id]).isEmpty
     {

@@ -144,5 +144,6 @@ extension SentPage.Entry {
       state: sent.state(at: now), counts: sent.counts(at: now))
     (sender, expires) = (sent.sender, notification.expires)
     notBefore = notification.held ?? notification.notBefore
+    localTime = notification.localTime.flatMap(LocalTime.init(text:))
   }
 }

@@ -9,6 +9,8 @@ struct CollectedRows {
     let notification: Int
     let sender: UserID?
     let users: [UserID]
+    /// When they learn of it, if that is a time of their own.
+    let due: Date?
     /// The data of their push event, if it is due.
     let event: String?
     let time: Date
@@ -60,15 +62,19 @@ extension PostgresTransaction {
     try send(
       """
       WITH given AS (
-        SELECT * FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS one(id, notification, number)
+        SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[])
+          WITH ORDINALITY AS one(id, notification, due, number)
       ), added AS (
-        INSERT INTO recipient(user_id, notification)
-        SELECT given.id, given.notification FROM given JOIN users ON users.id = given.id
+        INSERT INTO recipient(user_id, notification, due)
+        SELECT given.id, given.notification, given.due FROM given JOIN users ON users.id = given.id
         ORDER BY 1, 2 ON CONFLICT DO NOTHING
       )
       SELECT number FROM given WHERE NOT EXISTS (SELECT 1 FROM users WHERE users.id = given.id)
       """,
-      [new.flatMap(\.users), new.flatMap { one in one.users.map { _ in one.notification } }]
+      [
+        new.flatMap(\.users), new.flatMap { one in one.users.map { _ in one.notification } },
+        new.flatMap { one in one.users.map { _ in one.due } },
+      ]
     ) { [self] result in
       let removed = Set(try result.map { row in try row.next(Int.self) })
       var number = 0
@@ -118,12 +124,15 @@ extension PostgresTransaction {
       WITH new AS MATERIALIZED (
         SELECT nextval('push_id_seq') AS id, given.*
         FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[],
-          $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[]) WITH ORDINALITY
+          $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $15::bigint[]) WITH ORDINALITY
           AS given(
-            notification, lane, kind, message, media, collapse, expires, due, updated, urgent, number)
+            notification, lane, kind, message, media, collapse, expires, due, updated, urgent,
+            scheduled, number)
       ), added AS (
-        INSERT INTO push(id, notification, lane, kind, message, media, collapse, expires, urgent)
-        SELECT id, notification, lane, kind, message, media, collapse, expires, urgent FROM new
+        INSERT INTO push(
+          id, notification, lane, kind, message, media, collapse, expires, urgent, scheduled)
+        SELECT id, notification, lane, kind, message, media, collapse, expires, urgent, scheduled
+        FROM new
       ), added_job AS (
         INSERT INTO job(
           push, lane, token, user_id, registration, audience, collapse, state, due, updated)
@@ -146,7 +155,7 @@ extension PostgresTransaction {
         new.map(\.insert.message), new.map(\.insert.media),
         new.map { $0.insert.collapseID(of: $0.notification) }, new.map(\.expires),
         new.map(\.due), new.map(\.time), new.map(\.insert.urgent), numbers, devices, audiences,
-        users,
+        users, new.map(\.insert.scheduled),
       ]
     ) { [self] result in
       _ = try result.map { row in

@@ -33,11 +33,11 @@ extension PostgresQueryable {
     "ctid = ANY(ARRAY(SELECT \(table).ctid \(query)))"
   }
 
-  func pendingRecipient(_ user: String, of id: String) -> String {
+  func pendingRecipient(_ user: String, of id: String, at time: String) -> String {
     """
     SELECT false FROM audience_part AS part
     WHERE part.notification = \(id) AND part.push IS NULL AND part.first <= \(user) AND part.last >= \(user)
-      AND \(user) = ANY(part.users)
+      AND \(user) = ANY(part.users) AND (part.due IS NULL OR part.due <= \(time))
     """
   }
 
@@ -51,7 +51,7 @@ extension PostgresQueryable {
 // MARK: - Audiences
 
 extension PostgresQueryable {
-  func devices(matching clause: TagClause) throws -> AudienceDevices {
+  func devices(matching clause: TagClause, withZones: Bool) throws -> AudienceDevices {
     // One query whatever the number of tags: the planner doesn't know how frequent a tag is, so the rarest
     // is found first and named apart.
     let rarest = try clause.with.min { try count(of: $0) < count(of: $1) }
@@ -66,14 +66,17 @@ extension PostgresQueryable {
     var devices = AudienceDevices()
     _ = try all(
       """
-      SELECT id, user_id, platform, lane \(start)
+      SELECT id, user_id, platform, lane, \(withZones ? "time_zone" : "NULL::text") \(start)
       AND NOT EXISTS (SELECT 1 FROM unnest($2::text[]) AS other WHERE NOT EXISTS (
         SELECT 1 FROM registration_tag WHERE tag = other AND registration = id))
       AND NOT EXISTS (
         SELECT 1 FROM registration_tag WHERE tag = ANY($3) AND registration = id)
       ORDER BY id COLLATE "C"
       """, rarest, others, clause.without
-    ) { row in devices.append(try row.next(), try row.next(), try row.next(), try row.next()) }
+    ) { row in
+      devices.append(
+        try row.next(), try row.next(), try row.next(), try row.next(), try row.next())
+    }
     return devices
   }
 }

@@ -39,8 +39,9 @@ extension PostgresTables {
 /// A part of a notification's audience: users who become recipients, or devices that get a push.
 private struct PostgresAudiencePart {
   enum Members {
-    /// In ascending order; with ``RecipientValues/json(among:)``, and the data of their push event, if it is due.
-    case users([UserID], values: String?, event: String?)
+    /// In ascending order; with ``RecipientValues/json(among:)``, when they learn of it, if that is a time of their own,
+    /// and the data of their push event, if it is due.
+    case users([UserID], values: String?, due: Date?, event: String?)
     /// IDs of registrations, whose jobs are due at a time.
     case devices([String], push: Int, lane: String, due: Date)
   }
@@ -60,18 +61,23 @@ extension PostgresTransaction {
     _ new: NotificationInsert, to users: [UserID], as notification: StoredNotification, at now: Date
   ) throws {
     let id = notification.id
-    let due = max(new.notBefore ?? now, now)
-    let event = new.event
-    if let event, due > now {
-      try send(
-        "INSERT INTO held_event(notification, due, data) VALUES ($1, $2, $3)", id, due, event)
+    let groups = new.groups(of: users)
+    if let event = new.event {
+      for due in Set(groups.map { new.due($0.due, at: now) }).sorted() where due > now {
+        try send(
+          "INSERT INTO held_event(notification, due, data) VALUES ($1, $2, $3)", id, due, event)
+      }
     }
     let devices = new.pushes.reduce(0) { $0 + $1.deviceCount }
     let isSmall = users.count + devices <= PostgresAudiencePart.undividedAudience
-    let parts = parts(
-      of: id, sender: notification.sender, users, new.values, event: due > now ? nil : event)
+    let parts = groups.flatMap { due, users in
+      self.parts(
+        of: id, sender: notification.sender, users, new.values, due: due,
+        event: new.due(due, at: now) > now ? nil : new.event)
+    }
     try add(parts, atOnce: isSmall, at: now)
     for push in new.pushes {
+      let due = new.due(push.scheduled, at: now)
       if case .devices(let devices) = push.target, !isSmall {
         let row = try insert(push, notification: id, expires: new.expires)
         for devices in chunks(devices) {
@@ -100,24 +106,29 @@ extension PostgresTransaction {
     effects.add(.jobs(lane: push.lane))
   }
 
-  func insertPushEvents(of id: Int, data: String, at now: Date) throws {
+  func insertPushEvents(of id: Int, due: Date, data: String, at now: Date) throws {
     // Those who are no recipients yet get it when they become some.
     try run(
-      "UPDATE audience_part SET event = $1 WHERE notification = $2 AND push IS NULL", data, id)
-    let users = try recipients(of: id)
+      """
+      UPDATE audience_part SET event = $1
+      WHERE notification = $2 AND push IS NULL AND (due IS NULL OR due = $3)
+      """, data, id, due)
+    let users = try recipients(of: id, due: due)
     let sender = try value("SELECT sender FROM notification WHERE id = $1", id, as: UserID?.self)
     let isSmall = users.count <= PostgresAudiencePart.undividedAudience
     try add(
-      parts(of: id, sender: sender ?? nil, users, nil, event: data), atOnce: isSmall, at: now)
+      parts(of: id, sender: sender ?? nil, users, nil, due: nil, event: data), atOnce: isSmall,
+      at: now)
   }
 
   private func parts(
-    of id: Int, sender: UserID?, _ users: [UserID], _ values: RecipientValues?, event: String?
+    of id: Int, sender: UserID?, _ users: [UserID], _ values: RecipientValues?, due: Date?,
+    event: String?
   ) -> [PostgresAudiencePart] {
     chunks(users).map {
       PostgresAudiencePart(
         notification: id, sender: sender,
-        members: .users($0, values: values?.json(among: $0), event: event))
+        members: .users($0, values: values?.json(among: $0), due: due, event: event))
     }
   }
 
@@ -139,7 +150,7 @@ extension PostgresTransaction {
     case .devices(let devices, let push, let lane, let due):
       try insertJobs(of: push, for: devices, due: due, at: now)
       effects.add(.jobs(lane: lane))
-    case .users(let users, let values, let event):
+    case .users(let users, let values, let due, let event):
       writes += 1
       if let values {
         try send(
@@ -151,19 +162,19 @@ extension PostgresTransaction {
       }
       rows.recipients.append(
         CollectedRows.Recipients(
-          notification: part.notification, sender: part.sender, users: users, event: event,
-          time: now))
+          notification: part.notification, sender: part.sender, users: users, due: due,
+          event: event, time: now))
     }
   }
 
   private func store(_ part: PostgresAudiencePart) throws {
     switch part.members {
-    case .users(let users, let values, let event):
+    case .users(let users, let values, let due, let event):
       try send(
         """
-        INSERT INTO audience_part(notification, event, first, last, users, data)
-        VALUES ($1, $2, $3, $4, $5, $6)
-        """, part.notification, event, users.first, users.last, users, values)
+        INSERT INTO audience_part(notification, event, due, first, last, users, data)
+        VALUES ($1, $2, $3, $4, $5, $6, $7)
+        """, part.notification, event, due, users.first, users.last, users, values)
     case .devices(let devices, let push, _, let due):
       try send(
         "INSERT INTO audience_part(notification, push, due, devices) VALUES ($1, $2, $3, $4)",
@@ -197,7 +208,8 @@ extension PostgresTransaction {
           .devices(devices?.items ?? [], push: push, lane: lane, due: due)
         } else {
           .users(
-            (users?.items ?? []).map(UserID.init(rawValue:)), values: values, event: event)
+            (users?.items ?? []).map(UserID.init(rawValue:)), values: values, due: due,
+            event: event)
         }
       return PostgresAudiencePart(notification: notification, sender: sender, members: members)
     }

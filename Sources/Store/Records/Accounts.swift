@@ -151,9 +151,11 @@ package protocol Accounts: Sendable {
   /// The cost of a clause grows with the devices that have the rarest of its `with` tags, or with all
   /// devices if there is none.
   func devices(matching clauses: [TagClause]) async throws -> AudienceDevices
-  /// The numbers of the users of these names, and the devices that match at least one of the clauses.
+  /// The numbers of the users of these names, and the devices that match at least one of the clauses, with their time
+  /// zones if they are wanted.
   func audience(
-    named names: Set<String>, allowingPasswordless: Bool, matching clauses: [TagClause]
+    named names: Set<String>, allowingPasswordless: Bool, matching clauses: [TagClause],
+    withZones: Bool
   ) async throws -> (users: [String: UserID], devices: AudienceDevices)
   /// The number of devices by platform; the cost grows with the devices.
   func deviceCounts() async throws -> [String: Int]

@@ -8,6 +8,8 @@ package struct AudienceDevice: Sendable, Hashable {
   package let platform: String?
   /// The lane that sends to it, or nil for that of the platform.
   package let lane: String?
+  /// Its time zone, by its name in the IANA's database, if it has one and that was asked for.
+  package let zone: String?
 }
 
 /// The registered devices that match an audience, each once, by the ids of their registrations.
@@ -26,6 +28,7 @@ package struct AudienceDevices: Sendable {
   private struct Route: Hashable {
     let platform: String?
     let lane: String?
+    let zone: String?
   }
 
   /// No devices.
@@ -33,9 +36,10 @@ package struct AudienceDevices: Sendable {
 
   /// Adds a device, whose registration's id is the greatest so far, byte by byte.
   mutating func append(
-    _ registration: String, _ user: UserID, _ platform: String?, _ lane: String?
+    _ registration: String, _ user: UserID, _ platform: String?, _ lane: String?,
+    _ zone: String? = nil
   ) {
-    let route = Route(platform: platform, lane: lane)
+    let route = Route(platform: platform, lane: lane, zone: zone)
     let isSame = routeIndices.last.map { routes[Int($0)] == route } ?? false
     let index = isSame ? routeIndices.last : known[route]
     if let index {
@@ -80,24 +84,45 @@ package struct AudienceDevices: Sendable {
     return Dictionary(zip(routes.map(\.platform), counts), uniquingKeysWith: +)
   }
 
-  /// The registrations of the devices to which each lane sends; `lane` tells that of a platform and the device's own
-  /// lane, if there is one.
-  package func registrations(
-    byLane lane: (_ platform: String?, _ own: String?) -> String?
-  ) -> [String: RegistrationIDs] {
-    let lanes = routes.map { lane($0.platform, $0.lane) }
-    if let first = lanes.first, let first, lanes.allSatisfy({ $0 == first }) {
+  /// The registrations of the devices by what `key` tells of a platform, the device's own lane, if there is one, and
+  /// its time zone; without those for which that is nil.
+  ///
+  /// It is called once for all devices that have these in common.
+  package func registrations<Key: Hashable>(
+    by key: (_ platform: String?, _ lane: String?, _ zone: String?) -> Key?
+  ) -> [Key: RegistrationIDs] {
+    let keys = routes.map { key($0.platform, $0.lane, $0.zone) }
+    if let first = keys.first, let first, keys.allSatisfy({ $0 == first }) {
       return [first: registrations]
     }
-    var found: [String: RegistrationIDs] = [:]
+    var found: [Key: RegistrationIDs] = [:]
     for (id, index) in zip(registrations, routeIndices) {
-      if let lane = lanes[Int(index)] { found[lane, default: []].append(id) }
+      if let key = keys[Int(index)] { found[key, default: []].append(id) }
     }
     return found
   }
 
+  /// The least of what `value` tells of the time zones of each user's devices; called once for each zone.
+  package func least<Value: Comparable>(
+    _ value: (_ zone: String?) -> Value
+  ) -> [UserID: Value] {
+    var zones: [String?: Value] = [:]
+    let values = routes.map { route in
+      if let known = zones[route.zone] { return known }
+      let new = value(route.zone)
+      zones[route.zone] = new
+      return new
+    }
+    var least: [UserID: Value] = [:]
+    for (user, index) in zip(users, routeIndices) {
+      let value = values[Int(index)]
+      least[user] = least[user].map { Swift.min($0, value) } ?? value
+    }
+    return least
+  }
+
   private mutating func append(_ device: AudienceDevice) {
-    append(device.registration, device.user, device.platform, device.lane)
+    append(device.registration, device.user, device.platform, device.lane, device.zone)
   }
 }
 
@@ -110,7 +135,7 @@ extension AudienceDevices: RandomAccessCollection {
     let route = routes[Int(routeIndices[index])]
     return AudienceDevice(
       registration: registrations[index], user: users[index], platform: route.platform,
-      lane: route.lane)
+      lane: route.lane, zone: route.zone)
   }
 }
 

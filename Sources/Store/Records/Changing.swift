@@ -74,8 +74,9 @@ protocol Changing: Queryable {
   /// Inserts a push without a notification, and its jobs.
   func insert(_ push: PushInsert, at now: Date) throws
 
-  /// Inserts the push event of a notification for each of its recipients.
-  func insertPushEvents(of notification: Int, data: String, at now: Date) throws
+  /// Inserts the push event of a notification for each of its recipients who learn of it at a time, or who have none of
+  /// their own.
+  func insertPushEvents(of notification: Int, due: Date, data: String, at now: Date) throws
 }
 
 extension Changing {

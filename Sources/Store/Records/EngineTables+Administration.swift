@@ -89,10 +89,19 @@ extension Changing {
       UPDATE notification SET held = not_before, not_before = $1
       WHERE sender = $2 AND not_before > $3 AND held IS NULL AND withdrawn IS NULL RETURNING id
       """, far, user, now, as: Int.self)
+    try run(
+      """
+      DELETE FROM held_event WHERE notification \(isIn("$1")) AND due > (
+        SELECT min(due) FROM held_event AS first WHERE first.notification = held_event.notification)
+      """, held)
     try run("UPDATE held_event SET due = $1 WHERE notification \(isIn("$2"))", far, held)
     try run(
-      "UPDATE audience_part SET due = $1 WHERE due IS NOT NULL AND notification \(isIn("$2"))", far,
+      "UPDATE audience_part SET due = $1 WHERE push IS NOT NULL AND notification \(isIn("$2"))",
+      far,
       held)
+    try run(
+      "UPDATE push SET scheduled = $1 WHERE scheduled IS NOT NULL AND notification \(isIn("$2"))",
+      far, held)
     try run(
       """
       UPDATE job SET due = $1 WHERE state = 'queued'
@@ -147,6 +156,7 @@ extension EngineTables {
 
   func laneQueues() async throws -> [LaneQueue] {
     let now = now()
+    let scheduled = "coalesce(scheduled, not_before)"
     return try await database.read { connection in
       // `due` is not asked for: a push that is to be sent again is due later than at first. Nothing that was created
       // after the first that is not scheduled, and has not waited for the end of quiet hours, can have waited longer.
@@ -154,14 +164,14 @@ extension EngineTables {
         """
         SELECT waiting.lane, waiting.number,
           (SELECT min(CASE WHEN quiet IS NOT NULL THEN quiet
-              WHEN not_before > created THEN not_before ELSE created END)
+              WHEN \(scheduled) > created THEN \(scheduled) ELSE created END)
             FROM job JOIN push ON push.id = job.push JOIN notification ON notification.id = push.notification
-            WHERE state = 'queued' AND job.lane = waiting.lane AND (not_before IS NULL OR not_before <= $1)
+            WHERE state = 'queued' AND job.lane = waiting.lane AND coalesce(\(scheduled), 0) <= $1
               AND (quiet IS NULL OR quiet <= $1) AND job.id <= coalesce((
                 SELECT job.id
                 FROM job JOIN push ON push.id = job.push JOIN notification ON notification.id = push.notification
                 WHERE state = 'queued' AND job.lane = waiting.lane
-                  AND (not_before IS NULL OR not_before <= created) AND quiet IS NULL
+                  AND coalesce(\(scheduled), 0) <= created AND quiet IS NULL
                 ORDER BY job.id LIMIT 1), \(Int.max))),
           (SELECT reason FROM job WHERE state = 'queued' AND job.lane = waiting.lane
             ORDER BY due LIMIT 1)

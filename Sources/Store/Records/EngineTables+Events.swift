@@ -51,14 +51,16 @@ extension EngineTables {
       // Another node that does the same finds none of these.
       let due = try transaction.all(
         """
-        DELETE FROM held_event WHERE notification IN (
-          SELECT notification FROM held_event WHERE due <= $1
+        DELETE FROM held_event WHERE (notification, due) IN (
+          SELECT notification, due FROM held_event WHERE due <= $1
           \(transaction.lock("FOR UPDATE SKIP LOCKED")))
         RETURNING notification, data, due
         """, now
       ) { (id: $0 as Int, data: $1 as String, time: $2 as Date) }
       .sorted { ($0.time, $0.id) < ($1.time, $1.id) }
-      for (id, data, _) in due { try transaction.insertPushEvents(of: id, data: data, at: now) }
+      for (id, data, time) in due {
+        try transaction.insertPushEvents(of: id, due: time, data: data, at: now)
+      }
       return due.count
     }
     return count == 0 ? now + 1 : try await releaseHeldEvents()

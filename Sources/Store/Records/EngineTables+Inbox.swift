@@ -18,9 +18,10 @@ extension EngineTables {
         try connection.value(
           """
           SELECT true FROM notification
-          WHERE id = $2 AND \(StoredNotification.isVisible("$3"))
-            AND (EXISTS (SELECT 1 FROM recipient WHERE user_id = $1 AND notification = $2)
-              OR EXISTS (\(connection.pendingRecipient("$1", of: "$2"))))
+            LEFT JOIN recipient ON recipient.notification = notification.id AND user_id = $1
+          WHERE notification.id = $2 AND \(StoredNotification.isVisible("$3"))
+            AND (user_id IS NOT NULL
+              OR EXISTS (\(connection.pendingRecipient("$1", of: "$2", at: "$3"))))
           """, user, id, now, as: Bool.self)
       }
       // Every device reports it, within the same seconds, as they fetch.
@@ -75,7 +76,9 @@ extension EngineTables {
         let hasParts = try transaction.value(
           "SELECT EXISTS (SELECT 1 FROM audience_part)", as: Bool.self)
         if hasParts == true {
-          for receipt in given { try transaction.addPendingRecipient(receipt.user, of: receipt.id) }
+          for receipt in given {
+            try transaction.addPendingRecipient(receipt.user, of: receipt.id, at: receipt.time)
+          }
         }
         try transaction.record(state, given)
       }
@@ -95,9 +98,12 @@ extension EngineTables {
 
 extension EngineTables {
   func isFetchRecorded(_ id: Int, user: UserID, device: String?) async throws -> Bool? {
-    try await database.read { connection in
+    let now = now()
+    return try await database.read { connection in
       try connection.value(
-        connection.isFetchRecorded("$2", user: "$1", device: "CAST($3 AS text)"), user, id, device)
+        connection.isFetchRecorded("$2", user: "$1", device: "CAST($3 AS text)", at: "$4"), user,
+        id,
+        device, now)
     }
   }
 
@@ -131,7 +137,7 @@ extension EngineTables {
     return try await database.read { connection in
       try connection.all(
         """
-        SELECT \(StoredNotification.columns), read IS NOT NULL
+        SELECT \(StoredNotification.columns), recipient.due, read IS NOT NULL
         FROM recipient JOIN notification ON notification.id = recipient.notification
         WHERE user_id = $1 AND recipient.notification < $2
           AND \(StoredNotification.isListed("$3"))\(unreadOnly ? " AND read IS NULL" : "")
@@ -140,6 +146,7 @@ extension EngineTables {
       ) { row in
         var notification = try StoredNotification(&row)
         notification.replacedBy = nil
+        notification.notBefore = try row.next(Date?.self) ?? notification.notBefore
         return InboxEntry(notification: notification, isRead: try row.next())
       }
     }
@@ -196,17 +203,18 @@ extension EngineTables {
 
 extension Queryable {
   /// The query whether the fetch of a notification by a user, on a device if it is not null, is recorded; without a
-  /// row if the user is no recipient.
+  /// row if the user is no recipient, or not yet at that time.
   ///
   /// One statement, so that a part of an audience is not written between two.
-  func isFetchRecorded(_ id: String, user: String, device: String) -> String {
+  func isFetchRecorded(_ id: String, user: String, device: String, at time: String) -> String {
     """
     SELECT recipient.fetched IS NOT NULL AND (\(device) IS NULL OR EXISTS (
       SELECT 1 FROM device_receipt AS receipt
       WHERE receipt.notification = \(id) AND receipt.user_id = \(user)
         AND receipt.registration = \(device) AND receipt.fetched IS NOT NULL))
     FROM recipient WHERE recipient.user_id = \(user) AND recipient.notification = \(id)
-    UNION ALL \(pendingRecipient(user, of: id)) LIMIT 1
+      AND (recipient.due IS NULL OR recipient.due <= \(time))
+    UNION ALL \(pendingRecipient(user, of: id, at: time)) LIMIT 1
     """
   }
 }
@@ -214,7 +222,7 @@ extension Queryable {
 extension Changing {
   /// Whether a user is a recipient of a notification, and may know of it now.
   func isRecipient(_ user: UserID, of id: Int, at now: Date) throws -> Bool {
-    try addPendingRecipient(user, of: id)
+    try addPendingRecipient(user, of: id, at: now)
     return try value(
       """
       SELECT true FROM recipient JOIN notification ON notification.id = recipient.notification
@@ -223,11 +231,14 @@ extension Changing {
   }
 
   /// Makes a user of a stored part of an audience a recipient before that part's turn.
-  func addPendingRecipient(_ user: UserID, of id: Int) throws {
+  func addPendingRecipient(_ user: UserID, of id: Int, at now: Date) throws {
+    // Who has a time of its own has it from then on, so that the event of another time is not for it.
     try send(
       """
-      INSERT INTO recipient(user_id, notification)
-      SELECT $1, $2 WHERE EXISTS (\(pendingRecipient("$1", of: "$2"))) ON CONFLICT DO NOTHING
-      """, user, id)
+      INSERT INTO recipient(user_id, notification, due)
+      SELECT $1, $2, CASE WHEN local_time IS NOT NULL THEN CAST($3 AS bigint) END FROM notification
+      WHERE id = $2 AND EXISTS (\(pendingRecipient("$1", of: "$2", at: "$3")))
+      ON CONFLICT DO NOTHING
+      """, user, id, now)
   }
 }

@@ -7,7 +7,8 @@ extension EngineTables {
     let (now, blobs) = (now(), blobs)
     return try await database.write { transaction in
       try transaction.requireRenewed(new.blob?.digest, in: blobs)
-      if let stored = try transaction.notification(id, at: now), stored.isSame(as: new),
+      let stored = try transaction.notification(id, at: now)
+      if let stored, stored.isSame(as: new),
         try new.values.map({ try transaction.hasValues($0, of: id) }) ?? true
       {
         return stored
@@ -18,6 +19,7 @@ extension EngineTables {
       try transaction.record(new, as: id, at: now)
       if let amendment = new.amendment { try transaction.add(amendment, of: id, at: now) }
       try transaction.cancelUnsent(id, at: now)
+      try transaction.setTimes(new.times, of: id, insteadOf: stored?.localTime)
       try transaction.announce(
         new, to: transaction.recipients(of: id), as: notification, at: now)
       transaction.effects.add(.change(id))
@@ -27,9 +29,7 @@ extension EngineTables {
 
   func withdraw(_ id: Int) async throws -> Bool {
     let now = now()
-    return try await database.write { transaction in
-      try transaction.cancelUnsent(id, at: now)
-      try transaction.send("DELETE FROM due_audience WHERE notification = $1", id)
+    let (isWithdrawn, count) = try await database.write { transaction in
       let isWithdrawn =
         try transaction.run(
           """
@@ -37,9 +37,23 @@ extension EngineTables {
           WHERE id = $2 AND (expires IS NULL OR expires > $1)
           """, now, id) == 1
       if isWithdrawn { transaction.effects.add(.change(id)) }
-      return isWithdrawn
+      // What is still queued when it is due has expired then.
+      try transaction.run("UPDATE push SET expires = $1 WHERE notification = $2", now, id)
+      try transaction.send("DELETE FROM held_event WHERE notification = $1", id)
+      try transaction.send("DELETE FROM audience_part WHERE notification = $1", id)
+      try transaction.send("DELETE FROM due_audience WHERE notification = $1", id)
+      return (isWithdrawn, try transaction.cancelSome(id, limit: Self.cancelled, at: now))
     }
+    guard count == Self.cancelled else { return isWithdrawn }
+    // Fewer than that may be left to others who send them now.
+    while try await database.write({ transaction in
+      try transaction.cancelSome(id, limit: Self.cancelled, at: now)
+    }) > 0 {}
+    return isWithdrawn
   }
+
+  /// Jobs that are cancelled in one commit: a statement must end within seconds, and others are not delayed for long.
+  private static var cancelled: Int { 1000 }
 
   func amendments(of id: Int) async throws -> [StoredAmendment] {
     try await database.read { query in
@@ -166,19 +180,48 @@ extension Changing {
       UPDATE notification SET message = $1, rich_type = $2, payload = $3, details = $4, blob = $5,
         blob_size = $6, blob_type = $7,
         held = CASE WHEN not_before = $8 THEN held END, not_before = $8, expires = $9, form = $10,
-        members = $14, focus = $15, asset_alt = $16,
+        members = $14, focus = $15, asset_alt = $16, local_time = $17,
         replaced = CASE WHEN \(Self.isFetched) THEN $12 ELSE replaced END
       WHERE id = $11 AND (expires IS NULL OR expires > $12) AND replaced_by IS NULL
         AND (blob = $13 OR CAST($13 AS text) IS NULL AND NOT \(Self.isFetched))
       RETURNING \(StoredNotification.columns)
       """, new.message, new.richType, new.payload, new.details, new.blob?.digest, new.blob?.size,
       new.blobType, new.notBefore, new.expires, new.form, id, now, content, new.members,
-      new.focus, StoredNotification.assetAlt(new.hasAssetAlt),
+      new.focus, StoredNotification.assetAlt(new.hasAssetAlt), new.localTime,
       read: StoredNotification.init)
+  }
+
+  /// Changes the times at which recipients learn of a notification, of whom there are rows.
+  fileprivate func setTimes(
+    _ times: [Date: [UserID]], of id: Int, insteadOf earlier: String?
+  ) throws {
+    if times.isEmpty, earlier != nil {
+      try send("UPDATE recipient SET due = NULL WHERE notification = $1", id)
+    }
+    for (due, users) in times.sorted(by: { $0.key < $1.key }) {
+      for users in parts(of: users) {
+        try send(
+          "UPDATE recipient SET due = $1 WHERE notification = $2 AND user_id \(isIn("$3"))", due,
+          id, users)
+      }
+    }
   }
 
   private static var isFetched: String {
     "EXISTS (SELECT 1 FROM recipient WHERE recipient.notification = id AND fetched IS NOT NULL)"
+  }
+
+  /// Cancels jobs of a notification that were not sent, and returns how many.
+  fileprivate func cancelSome(_ notification: Int, limit: Int, at now: Date) throws -> Int {
+    try updateJobs(
+      from: .queued, to: .cancelled,
+      """
+      UPDATE job SET state = 'cancelled', updated = $1
+      WHERE state = 'queued' AND id IN (
+        SELECT job.id FROM job WHERE state = 'queued'
+          AND push IN (SELECT id FROM push WHERE notification = $2) LIMIT $3)
+      """, now, notification, limit
+    ).count
   }
 
   /// Cancels what was not sent of a notification; to those who keep it only if `whoeverKeepsIt`.
@@ -293,13 +336,15 @@ extension Changing {
 }
 
 extension Queryable {
-  /// The recipients who have not been removed.
-  func recipients(of id: Int) throws -> [UserID] {
+  /// The recipients who have not been removed; with a time, those who have it, or none of their own.
+  func recipients(of id: Int, due: Date? = nil) throws -> [UserID] {
     try column(
       """
-      SELECT users.id FROM recipient JOIN users ON users.id = user_id WHERE notification = $1
+      SELECT users.id FROM recipient JOIN users ON users.id = user_id
+      WHERE notification = $1
+        AND (CAST($2 AS bigint) IS NULL OR recipient.due IS NULL OR recipient.due = $2)
       ORDER BY 1
-      """, id)
+      """, id, due)
   }
 }
 
@@ -309,12 +354,18 @@ extension StoredNotification {
     message == new.message && members == new.members && richType == new.richType
       && payload == new.payload
       && blob == new.blob && blobType == new.blobType && focus == new.focus && form == new.form
-      && notBefore == new.notBefore && expires == new.expires
+      && localTime == new.localTime && expires == new.expires
+      // The first of local times changes with the recipients' devices.
+      && (notBefore == new.notBefore || localTime != nil && held == nil)
   }
 
-  /// The condition that recipients may know of it at the time in the parameter `time`, such as `$2`.
+  /// The condition that the user of the row of `recipient` may know of it at the time in the parameter `time`, such as
+  /// `$2`.
   static func isVisible(_ time: String) -> String {
-    "(expires IS NULL OR expires > \(time)) AND (not_before IS NULL OR not_before <= \(time))"
+    """
+    (expires IS NULL OR expires > \(time)) AND (not_before IS NULL OR not_before <= \(time))
+    AND (recipient.due IS NULL OR recipient.due <= \(time))
+    """
   }
 
   /// The condition that the inbox of the user of the row of `recipient` has it at the time in the parameter `time`.
@@ -335,6 +386,7 @@ extension StoredNotification {
       ("members", "text", { $0.members }), ("replaces", "text", { $0.replaces }),
       ("focus", "text", { $0.focus }),
       ("asset_alt", "bigint", { assetAlt($0.hasAssetAlt) }),
+      ("local_time", "text", { $0.localTime }),
     ]
 
   /// The column's value: 1 or NULL.
@@ -347,14 +399,14 @@ extension StoredNotification {
     (self.created, notBefore, held) = (created.stored, new.notBefore?.stored, nil)
     (expires, form, audience) = (new.expires?.stored, new.form, StringList(new.to))
     (members, replaces, replacedBy) = (new.members, new.replaces, nil)
-    (focus, hasAssetAlt) = (new.focus, new.hasAssetAlt)
+    (focus, hasAssetAlt, localTime) = (new.focus, new.hasAssetAlt, new.localTime)
   }
 
   /// The columns that `init(_:)` reads, in its order.
   static let columns = """
     notification.id, message, rich_type, payload, sender, details, blob, blob_size, blob_type,
     notification.created, not_before, held, expires, form, audience, members,
-    replaces, replaced_by, focus, asset_alt
+    replaces, replaced_by, focus, asset_alt, local_time
     """
 
   init(_ row: inout some Row) throws {
@@ -367,5 +419,6 @@ extension StoredNotification {
     (form, audience, members) = (try row.next(), try row.next(), try row.next())
     (replaces, replacedBy, focus) = (try row.next(), try row.next(), try row.next())
     hasAssetAlt = try row.next(Int?.self) == 1
+    localTime = try row.next()
   }
 }

@@ -11,7 +11,7 @@ extension EngineTables {
     var done: Int? = -1
     while let after = done {
       done = try await database.write { transaction in
-        if after < 0 { try transaction.addPendingRecipient(user, upTo: last) }
+        if after < 0 { try transaction.addPendingRecipient(user, upTo: last, at: now) }
         let unread: [Int] = try transaction.column(
           """
           SELECT recipient.notification
@@ -44,12 +44,12 @@ extension EngineTables {
 
 extension Changing {
   /// Makes a user of stored parts of audiences a recipient before their turn.
-  fileprivate func addPendingRecipient(_ user: UserID, upTo last: Int) throws {
+  fileprivate func addPendingRecipient(_ user: UserID, upTo last: Int, at now: Date) throws {
     let pending: [Int] = try column(
       """
       SELECT DISTINCT notification FROM audience_part
       WHERE push IS NULL AND first <= $1 AND last >= $1 AND notification <= $2
       """, user, last)
-    for id in pending { try addPendingRecipient(user, of: id) }
+    for id in pending { try addPendingRecipient(user, of: id, at: now) }
   }
 }

@@ -61,6 +61,6 @@ extension Queryable {
 extension Receipt {
   /// The columns of `recipient` and `users` that a receipt has.
   fileprivate static let columns = """
-    user_id, name, sent, fetched, read, displayed, opened, dismissed
+    user_id, name, sent, fetched, read, displayed, opened, dismissed, due
     """
 }

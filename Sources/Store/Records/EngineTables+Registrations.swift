@@ -274,8 +274,9 @@ extension EngineTables {
   func device(
     withToken hash: Digest, fetching notification: Int?
   ) async throws -> TokenDevice? {
+    let now = now()
     let found = try await database.read { connection in
-      try connection.first(connection.deviceWithToken, hash, notification) { row in
+      try connection.first(connection.deviceWithToken, hash, notification, now) { row in
         let device = try TokenDevice(
           registration: row.next(), user: row.next(), name: row.next(), isFetchRecorded: row.next())
         return (device: device, contact: try row.next(Date?.self))
@@ -312,7 +313,7 @@ extension Queryable {
   fileprivate var deviceWithToken: String {
     """
     SELECT registration.id, users.id, users.name, (
-      \(isFetchRecorded("CAST($2 AS bigint)", user: "registration.user_id", device: "registration.id"))), contact
+      \(isFetchRecorded("CAST($2 AS bigint)", user: "registration.user_id", device: "registration.id", at: "$3"))), contact
     FROM device_token JOIN registration ON registration.id = device_token.registration
       JOIN users ON users.id = registration.user_id
     WHERE device_token.hash = $1
@@ -324,18 +325,19 @@ extension Queryable {
 
 extension EngineTables {
   func devices(matching clauses: [TagClause]) async throws -> AudienceDevices {
-    try await database.read { try $0.devices(matching: clauses) }
+    try await database.read { try $0.devices(matching: clauses, withZones: false) }
   }
 
   func audience(
-    named names: Set<String>, allowingPasswordless: Bool, matching clauses: [TagClause]
+    named names: Set<String>, allowingPasswordless: Bool, matching clauses: [TagClause],
+    withZones: Bool
   ) async throws -> (users: [String: UserID], devices: AudienceDevices) {
     try await database.read { connection in
       let users =
         names.isEmpty
         ? [:]
         : try connection.users(named: Array(names), allowingPasswordless: allowingPasswordless)
-      return (users, try connection.devices(matching: clauses))
+      return (users, try connection.devices(matching: clauses, withZones: withZones))
     }
   }
 
@@ -359,9 +361,11 @@ extension EngineTables {
 }
 
 extension Queryable {
-  fileprivate func devices(matching clauses: [TagClause]) throws -> AudienceDevices {
+  fileprivate func devices(
+    matching clauses: [TagClause], withZones: Bool
+  ) throws -> AudienceDevices {
     let devices = try clauses.reduce(into: AudienceDevices()) { devices, clause in
-      devices = devices.union(try self.devices(matching: clause))
+      devices = devices.union(try self.devices(matching: clause, withZones: withZones))
     }
     // Who waits for approval belongs to no audience, not even to that of everybody.
     let waiting = Set(try column("SELECT user_id FROM sign_up WHERE waiting = 1", as: UserID.self))

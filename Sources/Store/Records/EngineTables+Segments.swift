@@ -257,10 +257,14 @@ extension Queryable {
     var devices = AudienceDevices()
     _ = try rows(
       """
-      SELECT registration.id, registration.user_id, registration.platform, registration.lane
+      SELECT registration.id, registration.user_id, registration.platform, registration.lane,
+        registration.time_zone
       FROM \(source) WHERE \(found.text) ORDER BY registration.id
       """, values: found.values, limit: .max
-    ) { row in devices.append(try row.next(), try row.next(), try row.next(), try row.next()) }
+    ) { row in
+      devices.append(
+        try row.next(), try row.next(), try row.next(), try row.next(), try row.next())
+    }
     return devices
   }
 

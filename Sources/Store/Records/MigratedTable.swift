@@ -58,7 +58,7 @@ struct MigratedTable: Sendable {
       "notification", key: "id",
       columns: "id message rich_type payload sender audience details blob blob_size blob_type "
         + "created not_before expires form withdrawn held replaced members replaces replaced_by focus "
-        + "asset_alt"),
+        + "asset_alt local_time"),
     MigratedTable(
       "amendment", key: "id", columns: "id notification editor earlier created"),
     MigratedTable(
@@ -73,7 +73,7 @@ struct MigratedTable: Sendable {
         + "first_sent first_fetched first_read first_displayed first_opened"),
     MigratedTable(
       "recipient", key: "user_id", "notification",
-      columns: "user_id notification sent fetched read displayed opened dismissed kept hidden"),
+      columns: "user_id notification sent fetched read displayed opened dismissed kept hidden due"),
     MigratedTable(
       "recipient_values", key: "notification", "user_id", columns: "notification user_id data"),
     MigratedTable(
@@ -84,14 +84,15 @@ struct MigratedTable: Sendable {
       columns: "id notification user_id registration event key action text created"),
     MigratedTable(
       "push_event", key: "sequence", columns: "sequence user_id notification data created"),
-    MigratedTable("held_event", key: "notification", columns: "notification due data"),
+    MigratedTable("held_event", key: "notification", "due", columns: "notification due data"),
     MigratedTable("due_audience", key: "notification", columns: "notification segment"),
     MigratedTable(
       "event", key: "sequence",
       columns: "sequence token type publisher user_id notification data created interaction"),
     MigratedTable(
       "push", key: "id",
-      columns: "id notification lane kind message members form media collapse expires urgent"),
+      columns:
+        "id notification lane kind message members form media collapse expires urgent scheduled"),
     MigratedTable(
       "job", key: "id",
       columns: "id push lane token user_id registration audience collapse state attempts due owner "

@@ -34,6 +34,10 @@ package struct NotificationInsert: Sendable {
   package var hasAssetAlt = false
   /// When its recipients first learn of it, or nil for at once.
   package var notBefore: Date?
+  /// The time by the clock of each recipient that ``times`` are made of, which the store only keeps, or nil.
+  package var localTime: String?
+  /// All recipients by the time at which they learn of it, in ascending order, if each has one of its own.
+  package var times: [Date: [UserID]] = [:]
   /// When it expires, or nil.
   package var expires: Date?
   /// The form of its pushes, as the publisher wrote it; the store only keeps it.
@@ -59,6 +63,15 @@ package struct NotificationInsert: Sendable {
 }
 
 extension NotificationInsert {
+  /// When what has a time of its own, or none, is due.
+  func due(_ time: Date?, at now: Date) -> Date { max(time ?? notBefore ?? now, now) }
+
+  /// Recipients by the time of their own at which they learn of it, in the order of the times.
+  func groups(of recipients: [UserID]) -> [(due: Date?, users: [UserID])] {
+    if times.isEmpty { return [(nil, recipients)] }
+    return times.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+  }
+
   /// The user whose device sends it to the user itself; nil if another sends it.
   var device: UserID? { isFromDevice ? sender : nil }
 }
@@ -135,8 +148,11 @@ package struct StoredNotification: Sendable, Equatable {
   package let hasAssetAlt: Bool
   /// When it was created.
   package let created: Date
-  /// When its recipients first learn of it, or nil if that was at once.
-  package let notBefore: Date?
+  /// When its recipients first learn of it, or nil if that was at once; in an inbox, when its user does.
+  package internal(set) var notBefore: Date?
+  /// The time by the clock of each recipient at which it is sent, as ``NotificationInsert/localTime``; ``notBefore`` is
+  /// the first time at which that is so somewhere.
+  package let localTime: String?
   /// When they were to learn of it, if it waits until an admin names another time, because its sender was removed
   /// or may not publish any more.
   package let held: Date?
@@ -228,7 +244,8 @@ package protocol Notifications: Sendable {
   func writeNextParts(within time: Duration) async throws -> Bool
   /// Writes all that remains to be written of a notification's audience.
   func completeAudience(of id: Int) async throws
-  /// Withdraws a notification: it expires now, and what was not sent of it is cancelled.
+  /// Withdraws a notification: it expires now, and what was not sent of it is cancelled, of a large audience some in
+  /// each commit.
   ///
   /// False if there is no such notification.
   func withdraw(_ id: Int) async throws -> Bool

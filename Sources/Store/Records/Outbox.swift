@@ -27,6 +27,8 @@ package struct PushInsert: Sendable {
   package var collapseID: String?
   /// Whether it does not wait for the end of a device's quiet hours.
   package var isUrgent = false
+  /// When it is first due, if not with its notification.
+  package var scheduled: Date?
 
   /// Describes a push; the optional members can be set afterwards.
   package init(lane: String, target: Target, kind: String) {

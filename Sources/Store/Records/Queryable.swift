@@ -19,8 +19,8 @@ protocol Queryable {
   /// Runs `body` with plans that are made for the values of its statements, because the best plan depends on them.
   func planningForValues<R>(_ body: () throws -> R) throws -> R
 
-  /// The devices that meet a clause, in the order of their registrations' IDs.
-  func devices(matching clause: TagClause) throws -> AudienceDevices
+  /// The devices that meet a clause, in the order of their registrations' IDs; with their time zones if they are wanted.
+  func devices(matching clause: TagClause, withZones: Bool) throws -> AudienceDevices
 
   // MARK: Parts of statements that differ
 
@@ -34,8 +34,9 @@ protocol Queryable {
   /// is the table's primary key.
   func isAmong(_ query: String, of table: String, key: [String]) -> String
 
-  /// Selects false if the user is in a part of the notification's audience that is still to be written.
-  func pendingRecipient(_ user: String, of notification: String) -> String
+  /// Selects false if the user is in a part of the notification's audience that is still to be written, and is due at a
+  /// time.
+  func pendingRecipient(_ user: String, of notification: String, at time: String) -> String
 
   /// How far a notification has come with a recipient, from 0 (queued) to 5 (read), as an index has it.
   var progress: String { get }

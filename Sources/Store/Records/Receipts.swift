@@ -34,6 +34,11 @@ package struct Receipt: Sendable, Equatable {
   package var opened: Date? = nil
   /// When the user first dismissed it, or nil.
   package var dismissed: Date? = nil
+  /// When the user learns of it, if that is a time of the user's own.
+  package var due: Date? = nil
+
+  /// Whether the user may know of it, if that is a time of the user's own.
+  package func isDue(at time: Date) -> Bool { due.map { $0 <= time } ?? true }
 }
 
 /// The state of a notification on a device that identifies itself.

@@ -1,14 +1,15 @@
 extension SQLiteConnection {
-  func devices(matching clause: TagClause) throws -> AudienceDevices {
+  func devices(matching clause: TagClause, withZones: Bool) throws -> AudienceDevices {
     let rarest = try clause.with.min { try count(of: $0) < count(of: $1) }
     let others = clause.with.filter { $0 != rarest }
     // CROSS JOIN fixes the order: SQLite's planner must not start with all registrations.
+    let columns = "id, user_id, platform, lane, \(withZones ? "time_zone" : "NULL")"
     var sql =
       if rarest == nil {
-        "SELECT id, user_id, platform, lane FROM registration INDEXED BY registration_in_order WHERE ended IS NULL"
+        "SELECT \(columns) FROM registration INDEXED BY registration_in_order WHERE ended IS NULL"
       } else {
         """
-        SELECT id, user_id, platform, lane
+        SELECT \(columns)
         FROM registration_tag AS rarest
           CROSS JOIN registration INDEXED BY registration_in_order ON id = rarest.registration
         WHERE rarest.tag = $1 AND ended IS NULL
@@ -26,7 +27,8 @@ extension SQLiteConnection {
     sql += " ORDER BY \(rarest == nil ? "id" : "rarest.registration")"
     var devices = AudienceDevices()
     _ = try rows(sql, values: values, limit: .max) { row in
-      devices.append(try row.next(), try row.next(), try row.next(), try row.next())
+      devices.append(
+        try row.next(), try row.next(), try row.next(), try row.next(), try row.next())
     }
     return devices
   }

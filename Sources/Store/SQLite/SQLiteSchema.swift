@@ -332,6 +332,23 @@ enum SQLiteSchema {
     CREATE INDEX asset_version_of_blob ON asset_version(blob);
     CREATE INDEX asset_version_by_end ON asset_version(ended);
     """,
+    """
+    -- The time by the clock of each recipient at which it is sent; when a recipient learns of it; when a push is first due.
+    ALTER TABLE notification ADD COLUMN local_time TEXT;
+    ALTER TABLE recipient ADD COLUMN due INTEGER;
+    ALTER TABLE push ADD COLUMN scheduled INTEGER;
+    CREATE TABLE later_event(
+      notification INTEGER NOT NULL REFERENCES notification ON DELETE CASCADE,
+      due INTEGER NOT NULL, data TEXT NOT NULL, PRIMARY KEY (notification, due)
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO later_event SELECT notification, due, data FROM held_event;
+    DROP TABLE held_event;
+    ALTER TABLE later_event RENAME TO held_event;
+    CREATE INDEX held_event_due ON held_event(due);
+    DROP INDEX registration_in_order;
+    CREATE INDEX registration_in_order
+      ON registration(id, user_id, platform, lane, ended, time_zone);
+    """,
   ]
 
   /// The tables of ``version``.
@@ -427,7 +444,8 @@ enum SQLiteSchema {
     ) STRICT;
     CREATE INDEX registration_of_user ON registration(user_id);
     -- What an audience needs of a registration, in the order of the IDs: its row is at a random place.
-    CREATE INDEX registration_in_order ON registration(id, user_id, platform, lane, ended);
+    CREATE INDEX registration_in_order
+      ON registration(id, user_id, platform, lane, ended, time_zone);
     CREATE INDEX registration_by_end ON registration(ended_by, ended) WHERE ended IS NOT NULL;
     CREATE INDEX registration_by_lane ON registration(lane) WHERE lane IS NOT NULL;
     CREATE TABLE registration_tag(
@@ -443,13 +461,13 @@ enum SQLiteSchema {
 
     -- replaced: when the content was replaced that some had fetched. members: what the message says beside its text.
     -- replaces: what it is about. replaced_by: which one has taken its place. focus: its asset's. asset_alt: whether
-    -- its alternative text is its asset's.
+    -- its alternative text is its asset's. local_time: the time by the clock of each recipient at which it is sent.
     CREATE TABLE notification(
       id INTEGER PRIMARY KEY, message TEXT NOT NULL, rich_type TEXT NOT NULL, payload TEXT NOT NULL,
       sender INTEGER, audience TEXT NOT NULL, details TEXT, blob TEXT, blob_size INTEGER, blob_type TEXT,
       created INTEGER NOT NULL, not_before INTEGER, expires INTEGER, form TEXT NOT NULL DEFAULT '',
       withdrawn INTEGER, held INTEGER, replaced INTEGER, members TEXT, replaces TEXT, replaced_by INTEGER,
-      focus TEXT, asset_alt INTEGER
+      focus TEXT, asset_alt INTEGER, local_time TEXT
     ) STRICT;
     CREATE INDEX notification_of_blob ON notification(blob) WHERE blob IS NOT NULL;
     CREATE INDEX notification_by_expiry ON notification(expires) WHERE expires IS NOT NULL;
@@ -492,12 +510,13 @@ enum SQLiteSchema {
     ) STRICT;
 
     -- progress: how far the notification has come with the recipient, from 0 (queued) to 5 (read). kept: not null if
-    -- another has taken its place for others only. hidden: when the recipient took it out of the inbox.
+    -- another has taken its place for others only. hidden: when the recipient took it out of the inbox. due: when the
+    -- recipient learns of it, if that is a time of the recipient's own.
     CREATE TABLE recipient(
       user_id INTEGER NOT NULL,
       notification INTEGER NOT NULL REFERENCES notification ON DELETE CASCADE,
       fetched INTEGER, read INTEGER, sent INTEGER, displayed INTEGER, opened INTEGER, dismissed INTEGER,
-      kept INTEGER, hidden INTEGER,
+      kept INTEGER, hidden INTEGER, due INTEGER,
       progress INTEGER AS (
         CASE WHEN read IS NOT NULL THEN 5 WHEN opened IS NOT NULL THEN 4 WHEN fetched IS NOT NULL THEN 3
           WHEN displayed IS NOT NULL THEN 2 WHEN sent IS NOT NULL THEN 1 ELSE 0 END
@@ -536,9 +555,9 @@ enum SQLiteSchema {
     CREATE INDEX push_event_of_user ON push_event(user_id, sequence);
     CREATE INDEX push_event_of_notification ON push_event(notification);
     CREATE TABLE held_event(
-      notification INTEGER PRIMARY KEY REFERENCES notification ON DELETE CASCADE,
-      due INTEGER NOT NULL, data TEXT NOT NULL
-    ) STRICT;
+      notification INTEGER NOT NULL REFERENCES notification ON DELETE CASCADE,
+      due INTEGER NOT NULL, data TEXT NOT NULL, PRIMARY KEY (notification, due)
+    ) STRICT, WITHOUT ROWID;
     CREATE INDEX held_event_due ON held_event(due);
     -- Notifications whose recipients are found when they are due; segment: in which, if it is one.
     CREATE TABLE due_audience(
@@ -555,11 +574,12 @@ enum SQLiteSchema {
     CREATE INDEX event_of_interaction ON event(interaction) WHERE interaction IS NOT NULL;
 
     -- message, members, form: what it says, if that is not what the notification says now. media: what it links to.
-    -- urgent: not null if it does not wait for the end of a device's quiet hours.
+    -- urgent: not null if it does not wait for the end of a device's quiet hours. scheduled: when its jobs are first due,
+    -- if not with the notification.
     CREATE TABLE push(
       id INTEGER PRIMARY KEY, notification INTEGER REFERENCES notification ON DELETE CASCADE,
       lane TEXT NOT NULL, kind TEXT NOT NULL, collapse TEXT, expires INTEGER, message TEXT, members TEXT,
-      form TEXT, media TEXT, urgent INTEGER
+      form TEXT, media TEXT, urgent INTEGER, scheduled INTEGER
     ) STRICT;
     CREATE INDEX push_of_notification ON push(notification);
     -- refused: the settings under which a queued job was refused. refused_since: the time of renewal after which its

@@ -13,9 +13,11 @@ struct AudienceParts: Sendable {
     var range: ClosedRange<UserID>?
     /// ``RecipientValues/json(among:)`` of users.
     var values: String?
+    /// When users learn of it, if that is a time of their own.
+    var due: Date?
   }
 
-  /// Recipients, in ascending order.
+  /// Recipients, in ascending order among those of one time.
   fileprivate let users: [Part]
   /// The IDs of registrations, for each push.
   fileprivate let devices: [[Part]]
@@ -25,19 +27,30 @@ struct AudienceParts: Sendable {
   private static let partSize = 500
   private static let undividedAudience = 1000
 
-  /// `users` are in ascending order.
-  init(_ users: [UserID], _ pushes: [PushInsert] = [], values: RecipientValues? = nil) {
-    self.users = Self.divide(users) { part in
-      Part(
-        members: "[\(part.map { String($0.rawValue) }.joined(separator: ","))]",
-        range: part[part.startIndex]...part[part.endIndex - 1],
-        values: values?.json(among: part))
+  /// The audience of a notification; `recipients` are in ascending order.
+  init(_ recipients: [UserID], of new: NotificationInsert) {
+    self.init(new.groups(of: recipients), new.pushes, values: new.values)
+  }
+
+  /// Users are in ascending order among those of one time.
+  init(
+    _ groups: [(due: Date?, users: [UserID])], _ pushes: [PushInsert] = [],
+    values: RecipientValues? = nil
+  ) {
+    users = groups.flatMap { due, users in
+      Self.divide(users) { part in
+        Part(
+          members: "[\(part.map { String($0.rawValue) }.joined(separator: ","))]",
+          range: part[part.startIndex]...part[part.endIndex - 1],
+          values: values?.json(among: part), due: due)
+      }
     }
     devices = pushes.map { push in
       guard case .devices(let devices) = push.target else { return [] }
       return Self.divide(devices) { Part(members: JSONText.array(Array($0))) }
     }
-    isSmall = users.count + pushes.reduce(0) { $0 + $1.deviceCount } <= Self.undividedAudience
+    let count = groups.reduce(0) { $0 + $1.users.count }
+    isSmall = count + pushes.reduce(0) { $0 + $1.deviceCount } <= Self.undividedAudience
   }
 
   private static func divide<Members: RandomAccessCollection>(
@@ -89,23 +102,27 @@ extension SQLiteConnection {
     _ new: NotificationInsert, to recipients: [UserID], as notification: StoredNotification,
     at now: Date
   ) throws {
-    let audience = AudienceParts(recipients, new.pushes, values: new.values)
+    let audience = AudienceParts(recipients, of: new)
     try announce(new, to: audience, as: notification.id, at: now)
   }
 
-  /// Inserts the recipients, push events and jobs of a notification, due at once or at its `notBefore`.
+  /// Inserts the recipients, push events and jobs of a notification, due at once, at its `notBefore`, or at times of
+  /// their own.
   ///
   /// Those of a large audience are stored for `writeNextParts`.
   func announce(
     _ new: NotificationInsert, to audience: AudienceParts, as id: Int, at now: Date
   ) throws {
-    let due = max(new.notBefore ?? now, now)
-    let event = new.event
-    if let event, due > now {
-      try run("INSERT INTO held_event(notification, due, data) VALUES ($1, $2, $3)", id, due, event)
+    let times = Set(audience.users.map { new.due($0.due, at: now) })
+    if let event = new.event {
+      for due in times.sorted() where due > now {
+        try run(
+          "INSERT INTO held_event(notification, due, data) VALUES ($1, $2, $3)", id, due, event)
+      }
     }
-    try add(audience, of: id, event: due > now ? nil : event, at: now)
+    try add(audience, of: id, at: now) { new.due($0, at: now) > now ? nil : new.event }
     for (push, devices) in zip(new.pushes, audience.devices) {
+      let due = new.due(push.scheduled, at: now)
       let row = try insert(push, notification: id, expires: new.expires)
       effects.add(.jobs(lane: push.lane))
       if case .audience(let expression, let user) = push.target {
@@ -124,39 +141,46 @@ extension SQLiteConnection {
     }
   }
 
-  func insertPushEvents(of id: Int, data: String, at now: Date) throws {
+  func insertPushEvents(of id: Int, due: Date, data: String, at now: Date) throws {
     // Those who are no recipients yet get it when they become some.
     try run(
-      "UPDATE audience_part SET event = $1 WHERE notification = $2 AND push IS NULL", data, id)
-    try add(AudienceParts(recipients(of: id)), of: id, event: data, at: now)
+      """
+      UPDATE audience_part SET event = $1
+      WHERE notification = $2 AND push IS NULL AND (due IS NULL OR due = $3)
+      """, data, id, due)
+    let users = try recipients(of: id, due: due)
+    try add(AudienceParts([(nil, users)]), of: id, at: now) { _ in data }
   }
 
-  func pendingRecipient(_ user: String, of id: String) -> String {
+  func pendingRecipient(_ user: String, of id: String, at time: String) -> String {
     """
     SELECT false FROM audience_part AS part, json_each(members)
     WHERE part.notification = \(id) AND part.push IS NULL AND part.first <= \(user) AND part.last >= \(user)
-      AND value = \(user)
+      AND value = \(user) AND (part.due IS NULL OR part.due <= \(time))
     """
   }
 
-  /// Inserts recipients and their push event, or stores them for `writeNextParts`.
-  private func add(_ audience: AudienceParts, of id: Int, event: String?, at now: Date) throws {
+  /// Inserts recipients and the push event of those of a time, or stores them for `writeNextParts`.
+  private func add(
+    _ audience: AudienceParts, of id: Int, at now: Date, event: (_ due: Date?) -> String?
+  ) throws {
     for part in audience.users {
       if audience.isSmall {
-        try write(part.members, part.values, of: id, event: event, at: now)
+        try write(
+          part.members, part.values, of: id, due: part.due, event: event(part.due), at: now)
       } else {
         try run(
           """
-          INSERT INTO audience_part(notification, event, first, last, members, data)
-          VALUES ($1, $2, $3, $4, $5, $6)
-          """, id, event, part.range?.lowerBound, part.range?.upperBound, part.members,
-          part.values)
+          INSERT INTO audience_part(notification, event, due, first, last, members, data)
+          VALUES ($1, $2, $3, $4, $5, $6, $7)
+          """, id, event(part.due), part.due, part.range?.lowerBound, part.range?.upperBound,
+          part.members, part.values)
       }
     }
   }
 
   private func write(
-    _ users: String, _ values: String?, of id: Int, event: String?, at now: Date
+    _ users: String, _ values: String?, of id: Int, due: Date?, event: String?, at now: Date
   ) throws {
     if let values {
       try run(
@@ -168,10 +192,10 @@ extension SQLiteConnection {
     }
     try run(
       """
-      INSERT INTO recipient(user_id, notification)
-      SELECT users.id, $1 FROM json_each($2) JOIN users ON users.id = value
+      INSERT INTO recipient(user_id, notification, due)
+      SELECT users.id, $1, $2 FROM json_each($3) JOIN users ON users.id = value
       WHERE true ON CONFLICT DO NOTHING
-      """, id, users)
+      """, id, due, users)
     guard let event else { return }
     // CROSS JOIN keeps the order of the users.
     try run(
@@ -198,7 +222,8 @@ extension SQLiteConnection {
     guard let part else { return }
     guard let push = part.push else {
       return try write(
-        part.members, part.values, of: part.notification, event: part.event, at: now)
+        part.members, part.values, of: part.notification, due: part.due, event: part.event,
+        at: now)
     }
     try insertJobs(of: push, for: part.members, due: part.due ?? now, at: now)
     let lane = try value("SELECT lane FROM push WHERE id = $1", push, as: String.self)

@@ -8,7 +8,7 @@ extension SQLiteTables {
     // Mostly they are in order already, and may be a million.
     let isOrdered = zip(new.recipients, new.recipients.dropFirst()).allSatisfy { $0 < $1 }
     let recipients = isOrdered ? new.recipients : Set(new.recipients).sorted()
-    let audience = AudienceParts(recipients, new.pushes, values: new.values)
+    let audience = AudienceParts(recipients, of: new)
     let created: (notification: StoredNotification, isNew: Bool)? = try await database.write {
       connection in
       if let key = new.idempotencyKey,

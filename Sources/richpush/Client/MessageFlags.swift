@@ -13,6 +13,12 @@ enum MessageFlags {
     ] + message + [
       .value(
         "not-before", "WHEN", "checked now, pushed then: 90s, 30m, 12h or 7d from now, or a time"),
+      .value(
+        "local-time", "TIME", "pushed when each device's clock shows it, such as 2026-12-01T09:00"
+      ).withoutVariable,
+      .value(
+        "zone", "NAME", "the time zone of devices that have none; without it, this machine's"
+      ).withoutVariable,
       .value("expires", "WHEN", "when the media is removed, in the same format"),
       .value("form", "FORM", "what the push looks like: silent, alert, hybrid or legacy"),
     ]
@@ -59,6 +65,7 @@ enum MessageFlags {
     case "action": "actions"
     case "lock-screen": "lockScreen"
     case "not-before": "notBefore"
+    case "local-time": "localTime"
     default: flag
     }
   }
@@ -112,6 +119,13 @@ extension Arguments {
     }
     if let time = try futureTime("not-before") {
       members["notBefore"] = .string(time.formatted(.iso8601))
+    }
+    if let time = string("local-time") {
+      members["localTime"] = .object([
+        "at": .string(time), "zone": .string(string("zone") ?? TimeZone.current.identifier),
+      ])
+    } else if string("zone") != nil {
+      throw CommandLineError.usage("--zone is for --local-time")
     }
     if let time = try self.time("expires") {
       members["expires"] = .string(time.formatted(.iso8601))

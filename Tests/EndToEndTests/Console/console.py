@@ -312,6 +312,48 @@ def check_what_is_sent_to_whom_and_when_is_asked_before(console):
         expect(page.get_by_role("textbox", name="Message")).to_have_value("")
 
 
+def check_a_time_by_each_recipients_own_clock_is_chosen_changed_and_withdrawn_between_two(console):
+    with console.page("shop", timezone_id="Europe/Berlin") as page:
+        phone = page.request.put(f"{SERVER}/api/register/early-phone", headers=basic("early"), data=json.dumps(
+            {"Platform": "apns", "Handle": "EA01", "TimeZone": "Etc/GMT-14"}))
+        assert phone.ok, phone.text()
+        compose(page, "beach.jpg", "Good morning", "early, late")
+        choice = page.get_by_label("By each recipient’s own clock")
+        expect(choice).to_be_hidden()
+        # It has begun where the first clock is, and not in Berlin.
+        at = time.strftime("%Y-%m-%dT%H:%M", time.gmtime(time.time() + 10 * 3600))
+        page.get_by_label("Send at").fill(at)
+        choice.check()
+        page.reload()
+        expect(choice).to_be_checked()
+        page.get_by_role("button", name="Schedule", exact=True).click()
+        dialog = page.get_by_role("dialog")
+        for text in ["2 people", "by each recipient’s own clock", "The first get it", "The last get it", "because it is later there1"]:
+            expect(dialog).to_contain_text(text)
+        dialog.get_by_role("button", name="Schedule").click()
+        expect(page.locator(".facts-list")).to_contain_text("by each recipient’s own clock")
+        number = int(re.search(r"sent/(\d+)", page.url)[1])
+        path = f"{SERVER}/api/notifications/{number}"
+        details = page.request.get(f"{path}/details", headers=basic("shop")).json()
+        assert details["localTime"] == {"at": at, "zone": "Europe/Berlin"}, details
+        assert [page.request.get(path, headers=basic(name)).status for name in ["early", "late"]] == [200, 404]
+        expect(page.locator(".tiles [data-step=fetched] .big")).to_have_text("1")
+        page.get_by_role("button", name="Withdraw").click()
+        page.get_by_role("dialog").get_by_role("button", name="Withdraw").click()
+        expect(page.locator(".toast")).to_have_text("The notification was withdrawn. 1 had it already.")
+        # What is sent again has it as it was, and what waits can have another.
+        late = send(page, "shop", "Later", localTime={"at": "2098-12-31T09:00", "zone": "Europe/Berlin"})
+        show(page, f"sent/{late}")
+        page.get_by_role("button", name="Change").click()
+        expect(dialog.get_by_label("Send at")).to_have_value("2098-12-31T09:00")
+        dialog.get_by_label("Send at").fill("2098-12-31T10:30")
+        dialog.get_by_role("button", name="Save").click()
+        expect(page.locator(".facts-list")).to_contain_text("10:30")
+        page.get_by_role("button", name="Take back").click()
+        expect(page.get_by_label("Send at")).to_have_value("2098-12-31T10:30")
+        expect(choice).to_be_checked()
+
+
 def check_the_whole_time_is_to_be_seen(console):
     for width in [1440, 390]:
         with console.page("shop", viewport={"width": width, "height": 900}) as page:

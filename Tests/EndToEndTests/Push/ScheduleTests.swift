@@ -62,6 +62,43 @@ import Waiting
     }
   }
 
+  @Test(arguments: PostgresServer.isInstalled ? [false, true] : [false])
+  func `sends at the minute of each device's clock, once, when it is killed in between`(
+    onPostgres: Bool
+  ) async throws {
+    let database = onPostgres ? try PostgresServer() : nil
+    let flags = database.map { ["--database", $0.url] } ?? []
+    try await PushServices.lend(lanes: "apns", flags: flags) { server, services in
+      // The next minute in UTC; an hour earlier and later in the others.
+      let minute = Date(
+        timeIntervalSince1970: ((Date().timeIntervalSince1970 + 10) / 60).rounded(.up) * 60)
+      for (handle, zone) in [("A1", "Etc/GMT-1"), ("B2", "UTC"), ("C3", "Etc/GMT+1")] {
+        let client = server.client("alice")
+        var change = DeviceChange()
+        change.timeZone = .value(zone)
+        _ = try await client.updateDevice(try await client.register(handle: handle), change)
+      }
+      var new = NewNotification.logo(to: "alice")
+      new.localTime = LocalTime(at: String(minute.formatted(.iso8601).prefix(16)), zone: "UTC")
+      let id = try await server.client("shop").create(new).id
+      _ = try await services.apns.pushes(1)
+      try await server.restart(by: SIGKILL)
+      try await eventually("the second device gets it") {
+        try services.apns.takenPushes().count == 2
+      }
+      try await server.restart(by: SIGKILL)
+      try await eventually("they are noted") {
+        try server.deliveries(of: id).sorted() == ["apns queued", "apns sent", "apns sent"]
+      }
+      let taken = try services.apns.takenPushes()
+      #expect(taken.map(\.device).map { $0.uppercased() } == ["A1", "B2"])
+      #expect(taken[0].time < minute && taken[1].time >= minute)
+      try await server.client("shop").withdraw(id)
+      #expect(
+        try server.deliveries(of: id).sorted() == ["apns cancelled", "apns sent", "apns sent"])
+    }
+  }
+
   @Test func `withdraws for everybody what its publisher regrets`() async throws {
     try await RunningServer.lend { server in
       let (shop, alice) = (server.client("shop"), server.client("alice"))
