@@ -56,6 +56,8 @@ package final class Store: Sendable {
   package var sent: any SentNotifications { tables }
   /// What became of notifications, in numbers that are counted when they are asked for.
   package var statistics: any Statistics { tables }
+  /// What awaits the approval of another publisher.
+  package var approvals: any Approvals { tables }
   /// The files of the drop folder.
   package var assets: any AssetCatalogue { tables }
   /// The pushes that wait to be sent to devices.

@@ -323,6 +323,15 @@ struct WritingFunction: Sendable {
       let due = try await store.addDue()
       return Call(effects: [.change(due.id)]) { _ = try await $0.notifications.hold(due) }
     },
+    Self("decide") { store in
+      var new = NotificationInsert.withPush(to: alice)
+      (new.recipients, new.sender, new.approvalAbove) = ([alice, bob], shop, 1)
+      let waiting = try await store.notifications.create(new).notification
+      return Call(effects: [.change(waiting.id), .jobs(lane: "fcm")]) {
+        _ = try await $0.approvals.decide(
+          waiting.id, .approve(version: waiting.contentVersion), by: news, isAdmin: false)
+      }
+    },
     Self("amend") { store in
       let id = try await store.notifications.create(.any(to: bob)).notification.id
       return Call(effects: [.change(id), .pushEvents([bob]), .jobs(lane: "fcm")]) {

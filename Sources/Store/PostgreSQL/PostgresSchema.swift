@@ -348,6 +348,18 @@ enum PostgresSchema {
     ALTER TABLE push ADD COLUMN scheduled bigint;
     ALTER TABLE held_event DROP CONSTRAINT held_event_pkey, ADD PRIMARY KEY (notification, due);
     """,
+    """
+    -- Notifications for many people may await approval.
+    ALTER TABLE notification ADD COLUMN awaits bigint;
+    ALTER TABLE notification ADD COLUMN people bigint;
+    CREATE INDEX notification_awaiting ON notification(id) WHERE awaits = 1;
+    -- Who has decided on notifications that awaited approval, and why one was refused.
+    CREATE TABLE approval(
+      notification bigint PRIMARY KEY REFERENCES notification ON DELETE CASCADE,
+      user_id bigint REFERENCES users ON DELETE SET NULL, reason text, created bigint NOT NULL
+    );
+    CREATE INDEX approval_of_user ON approval(user_id);
+    """,
   ]
 
   /// The tables of ``version``.
@@ -465,18 +477,26 @@ enum PostgresSchema {
     -- replaced: when the content was replaced that some had fetched. members: what the message says beside its text.
     -- replaces: what it is about. replaced_by: which one has taken its place. focus: its asset's. asset_alt: whether
     -- its alternative text is its asset's. local_time: the time by the clock of each recipient at which it is sent.
+    -- awaits: whether it awaits approval. people: for how many it is, if it may need it.
     CREATE TABLE notification(
       id bigint PRIMARY KEY, message text NOT NULL, rich_type text NOT NULL, payload text NOT NULL,
       sender bigint, audience text NOT NULL, details text, blob text, blob_size bigint, blob_type text,
       created bigint NOT NULL, not_before bigint, expires bigint, form text NOT NULL, withdrawn bigint,
       held bigint, replaced bigint, members text, replaces text, replaced_by bigint, focus text,
-      asset_alt bigint, local_time text
+      asset_alt bigint, local_time text, awaits bigint, people bigint
     );
     CREATE INDEX notification_of_blob ON notification(blob) WHERE blob IS NOT NULL;
     CREATE INDEX notification_by_expiry ON notification(expires) WHERE expires IS NOT NULL;
     CREATE INDEX notification_by_sender ON notification(sender, id);
+    CREATE INDEX notification_awaiting ON notification(id) WHERE awaits = 1;
     CREATE INDEX notification_by_subject ON notification(sender, replaces)
       WHERE replaces IS NOT NULL AND replaced_by IS NULL;
+    -- Who has decided on notifications that awaited approval, and why one was refused.
+    CREATE TABLE approval(
+      notification bigint PRIMARY KEY REFERENCES notification ON DELETE CASCADE,
+      user_id bigint REFERENCES users ON DELETE SET NULL, reason text, created bigint NOT NULL
+    );
+    CREATE INDEX approval_of_user ON approval(user_id);
     -- Its row is written before that of the notification, so that one of two nodes waits for the other.
     CREATE TABLE idempotency(
       sender bigint NOT NULL, key text NOT NULL, request text NOT NULL,

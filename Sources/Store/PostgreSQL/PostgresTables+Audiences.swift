@@ -18,8 +18,9 @@ extension PostgresTables {
       try connection.value(
         """
         SELECT EXISTS (
-          SELECT 1 FROM audience_part WHERE $1::bigint IS NULL OR notification = $1)
-        """, notification) ?? false
+          SELECT 1 FROM audience_part
+          WHERE ($1::bigint IS NULL OR notification = $1) AND (push IS NULL OR due < $2))
+        """, notification, StoredNotification.untilReleased) ?? false
     }
   }
 
@@ -188,14 +189,15 @@ extension PostgresTransaction {
       """
       WITH taken AS (
         DELETE FROM audience_part WHERE id = (
-          SELECT id FROM audience_part WHERE $1::bigint IS NULL OR notification = $1
+          SELECT id FROM audience_part
+          WHERE ($1::bigint IS NULL OR notification = $1) AND (push IS NULL OR due < $2)
           ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
         RETURNING notification, event, push, due, array_to_json(users), devices, data
       )
       SELECT taken.*, push.lane, notification.sender
       FROM taken JOIN notification ON notification.id = taken.notification
         LEFT JOIN push ON push.id = taken.push
-      """, notification
+      """, notification, StoredNotification.untilReleased
     ) { row in
       let notification: Int = try row.next()
       let event: String? = try row.next()

@@ -18,12 +18,17 @@ extension PostgresTables {
         return (earlier, false)
       }
       if let user = new.device { try transaction.countOwnNotification(of: user, at: now) }
+      let new = try transaction.waitingForApproval(
+        new, people: new.dueAudience?.people ?? recipients.count, at: now)
       let notification = StoredNotification(new, id: id, created: now)
       transaction.insert(notification, recipients: recipients.count)
       try transaction.takePlace(of: replaced, by: new, id, for: recipients, at: now)
       try transaction.announce(new, to: recipients, as: notification, at: now)
       try transaction.record(new, as: id, at: now)
       try transaction.addDueAudience(new, of: id)
+      if notification.awaitsApproval {
+        try transaction.tell(of: notification.id, .awaiting, at: now)
+      }
       return (notification, true)
     }
     if let created { return created }

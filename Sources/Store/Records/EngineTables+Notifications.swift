@@ -13,6 +13,8 @@ extension EngineTables {
       {
         return stored
       }
+      let new =
+        try stored.map { try transaction.waitingForApproval(new, insteadOf: $0, at: now) } ?? new
       if let user = new.device { try transaction.countOwnNotification(of: user, at: now) }
       guard let notification = try transaction.update(id, with: new, replacing: content, at: now)
       else { return nil }
@@ -29,31 +31,17 @@ extension EngineTables {
 
   func withdraw(_ id: Int) async throws -> Bool {
     let now = now()
-    let (isWithdrawn, count) = try await database.write { transaction in
-      let isWithdrawn =
-        try transaction.run(
-          """
-          UPDATE notification SET expires = $1, withdrawn = $1
-          WHERE id = $2 AND (expires IS NULL OR expires > $1)
-          """, now, id) == 1
-      if isWithdrawn { transaction.effects.add(.change(id)) }
-      // What is still queued when it is due has expired then.
-      try transaction.run("UPDATE push SET expires = $1 WHERE notification = $2", now, id)
-      try transaction.send("DELETE FROM held_event WHERE notification = $1", id)
-      try transaction.send("DELETE FROM audience_part WHERE notification = $1", id)
-      try transaction.send("DELETE FROM due_audience WHERE notification = $1", id)
-      return (isWithdrawn, try transaction.cancelSome(id, limit: Self.cancelled, at: now))
-    }
-    guard count == Self.cancelled else { return isWithdrawn }
-    // Fewer than that may be left to others who send them now.
-    while try await database.write({ transaction in
-      try transaction.cancelSome(id, limit: Self.cancelled, at: now)
-    }) > 0 {}
+    let (isWithdrawn, count) = try await database.write { try $0.withdraw(id, at: now) }
+    try await cancelRest(of: id, after: count, at: now)
     return isWithdrawn
   }
 
-  /// Jobs that are cancelled in one commit: a statement must end within seconds, and others are not delayed for long.
-  private static var cancelled: Int { 1000 }
+  /// Cancels what is left of the jobs of a notification that was withdrawn, of which so many were cancelled.
+  func cancelRest(of id: Int, after count: Int, at now: Date) async throws {
+    guard count == Cancellation.limit else { return }
+    // Fewer than that may be left to others who send them now.
+    while try await database.write({ try $0.cancelSome(id, at: now) }) > 0 {}
+  }
 
   func amendments(of id: Int) async throws -> [StoredAmendment] {
     try await database.read { query in
@@ -136,6 +124,11 @@ extension Queryable {
   }
 }
 
+private enum Cancellation {
+  /// Jobs that are cancelled in one commit: a statement must end within seconds, and others are not delayed for long.
+  static let limit = 1000
+}
+
 extension StoredAmendment {
   /// How many a notification keeps.
   fileprivate static let limit = 50
@@ -179,7 +172,9 @@ extension Changing {
       """
       UPDATE notification SET message = $1, rich_type = $2, payload = $3, details = $4, blob = $5,
         blob_size = $6, blob_type = $7,
-        held = CASE WHEN not_before = $8 THEN held END, not_before = $8, expires = $9, form = $10,
+        held = coalesce($18, CASE WHEN not_before = $8 THEN held END),
+        awaits = CASE WHEN CAST($18 AS bigint) IS NOT NULL THEN 1 END, people = coalesce($19, people),
+        not_before = $8, expires = $9, form = $10,
         members = $14, focus = $15, asset_alt = $16, local_time = $17,
         replaced = CASE WHEN \(Self.isFetched) THEN $12 ELSE replaced END
       WHERE id = $11 AND (expires IS NULL OR expires > $12) AND replaced_by IS NULL
@@ -187,7 +182,8 @@ extension Changing {
       RETURNING \(StoredNotification.columns)
       """, new.message, new.richType, new.payload, new.details, new.blob?.digest, new.blob?.size,
       new.blobType, new.notBefore, new.expires, new.form, id, now, content, new.members,
-      new.focus, StoredNotification.assetAlt(new.hasAssetAlt), new.localTime,
+      new.focus, StoredNotification.flag(new.hasAssetAlt), new.localTime,
+      new.held, new.people,
       read: StoredNotification.init)
   }
 
@@ -207,12 +203,31 @@ extension Changing {
     }
   }
 
+  /// Withdraws a notification; false if there is none, or it has ended.
+  ///
+  /// Its jobs are cancelled in parts: so many now, the others by ``cancelRest(of:after:at:)``.
+  func withdraw(_ id: Int, at now: Date) throws -> (isWithdrawn: Bool, cancelled: Int) {
+    let isWithdrawn =
+      try run(
+        """
+        UPDATE notification SET expires = $1, withdrawn = $1
+        WHERE id = $2 AND (expires IS NULL OR expires > $1)
+        """, now, id) == 1
+    if isWithdrawn { effects.add(.change(id)) }
+    // What is still queued when it is due has expired then.
+    try run("UPDATE push SET expires = $1 WHERE notification = $2", now, id)
+    try send("DELETE FROM held_event WHERE notification = $1", id)
+    try send("DELETE FROM audience_part WHERE notification = $1", id)
+    try send("DELETE FROM due_audience WHERE notification = $1", id)
+    return (isWithdrawn, try cancelSome(id, at: now))
+  }
+
   private static var isFetched: String {
     "EXISTS (SELECT 1 FROM recipient WHERE recipient.notification = id AND fetched IS NOT NULL)"
   }
 
   /// Cancels jobs of a notification that were not sent, and returns how many.
-  fileprivate func cancelSome(_ notification: Int, limit: Int, at now: Date) throws -> Int {
+  fileprivate func cancelSome(_ notification: Int, at now: Date) throws -> Int {
     try updateJobs(
       from: .queued, to: .cancelled,
       """
@@ -220,7 +235,7 @@ extension Changing {
       WHERE state = 'queued' AND id IN (
         SELECT job.id FROM job WHERE state = 'queued'
           AND push IN (SELECT id FROM push WHERE notification = $2) LIMIT $3)
-      """, now, notification, limit
+      """, now, notification, Cancellation.limit
     ).count
   }
 
@@ -356,7 +371,8 @@ extension StoredNotification {
       && blob == new.blob && blobType == new.blobType && focus == new.focus && form == new.form
       && localTime == new.localTime && expires == new.expires
       // The first of local times changes with the recipients' devices.
-      && (notBefore == new.notBefore || localTime != nil && held == nil)
+      && ((awaitsApproval ? plannedTime : notBefore) == new.notBefore
+        || localTime != nil && (held == nil || awaitsApproval))
   }
 
   /// The condition that the user of the row of `recipient` may know of it at the time in the parameter `time`, such as
@@ -385,18 +401,21 @@ extension StoredNotification {
       ("form", "text", { $0.form }), ("audience", "text", { $0.audience }),
       ("members", "text", { $0.members }), ("replaces", "text", { $0.replaces }),
       ("focus", "text", { $0.focus }),
-      ("asset_alt", "bigint", { assetAlt($0.hasAssetAlt) }),
+      ("asset_alt", "bigint", { flag($0.hasAssetAlt) }),
       ("local_time", "text", { $0.localTime }),
+      ("held", "bigint", { $0.held }), ("awaits", "bigint", { flag($0.awaitsApproval) }),
+      ("people", "bigint", { $0.people }),
     ]
 
-  /// The column's value: 1 or NULL.
-  fileprivate static func assetAlt(_ hasAssetAlt: Bool) -> Int? { hasAssetAlt ? 1 : nil }
+  /// A column's value: 1 or NULL.
+  fileprivate static func flag(_ isSet: Bool) -> Int? { isSet ? 1 : nil }
 
   /// What a new row has.
   init(_ new: NotificationInsert, id: Int, created: Date) {
     (self.id, message, richType, payload) = (id, new.message, new.richType, new.payload)
     (sender, details, blob, blobType) = (new.sender, new.details, new.blob, new.blobType)
-    (self.created, notBefore, held) = (created.stored, new.notBefore?.stored, nil)
+    (self.created, notBefore, held) = (created.stored, new.notBefore?.stored, new.held?.stored)
+    (awaitsApproval, people) = (new.held != nil, new.people)
     (expires, form, audience) = (new.expires?.stored, new.form, StringList(new.to))
     (members, replaces, replacedBy) = (new.members, new.replaces, nil)
     (focus, hasAssetAlt, localTime) = (new.focus, new.hasAssetAlt, new.localTime)
@@ -406,7 +425,7 @@ extension StoredNotification {
   static let columns = """
     notification.id, message, rich_type, payload, sender, details, blob, blob_size, blob_type,
     notification.created, not_before, held, expires, form, audience, members,
-    replaces, replaced_by, focus, asset_alt, local_time
+    replaces, replaced_by, focus, asset_alt, local_time, awaits, people
     """
 
   init(_ row: inout some Row) throws {
@@ -420,5 +439,7 @@ extension StoredNotification {
     (replaces, replacedBy, focus) = (try row.next(), try row.next(), try row.next())
     hasAssetAlt = try row.next(Int?.self) == 1
     localTime = try row.next()
+    awaitsApproval = try row.next(Int?.self) == 1
+    people = try row.next()
   }
 }

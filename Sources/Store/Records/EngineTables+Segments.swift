@@ -139,6 +139,9 @@ extension EngineTables {
         return false
       }
       guard stored == notification else { return false }
+      if try transaction.awaitApproval(of: stored, as: new, people: recipients.count, at: now) {
+        return true
+      }
       try transaction.run("DELETE FROM due_audience WHERE notification = $1", id)
       try transaction.run(
         "UPDATE notification_count SET recipients = $2 WHERE notification = $1", id,

@@ -8,19 +8,11 @@ extension EngineTables {
     return try await database.read { connection in
       try connection.all(
         """
-        SELECT \(StoredNotification.columns),
-          (SELECT name FROM users WHERE users.id = sender), withdrawn,
-          \(NotificationCounts.columns)
-        FROM notification LEFT JOIN notification_count AS total
-          ON total.notification = notification.id
+        SELECT \(SentNotification.columns)
         WHERE \(condition) AND notification.id < $2 AND (CAST($4 AS text) IS NULL OR audience = $4)
         ORDER BY notification.id DESC LIMIT $3
-        """, sender, before ?? .max, max(0, limit), audience.map(StringList.init)
-      ) { row in
-        SentNotification(
-          notification: try StoredNotification(&row), sender: try row.next(),
-          withdrawn: try row.next(), counts: try NotificationCounts(&row))
-      }
+        """, sender, before ?? .max, max(0, limit), audience.map(StringList.init),
+        read: SentNotification.init)
     }
   }
 
@@ -68,6 +60,23 @@ extension EngineTables {
       return NotificationChanges(
         last: last, counts: Dictionary(uniqueKeysWithValues: counts), others: others)
     }
+  }
+}
+
+extension SentNotification {
+  /// The columns that `init(_:)` reads, and where they are.
+  static let columns = """
+    \(StoredNotification.columns),
+      (SELECT name FROM users WHERE users.id = sender), withdrawn,
+      \(NotificationCounts.columns)
+    FROM notification LEFT JOIN notification_count AS total
+      ON total.notification = notification.id
+    """
+
+  init(_ row: inout some Row) throws {
+    self.init(
+      notification: try StoredNotification(&row), sender: try row.next(),
+      withdrawn: try row.next(), counts: try NotificationCounts(&row))
   }
 }
 

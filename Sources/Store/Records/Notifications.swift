@@ -55,6 +55,10 @@ package struct NotificationInsert: Sendable {
   package var pushes: [PushInsert] = []
   /// Set if its recipients are found when it is due: it has none until then.
   package var dueAudience: DueAudience?
+  /// To how many people it may be sent without approval; nil for any number.
+  package var approvalAbove: Int?
+  /// For how many people it is, if ``approvalAbove`` is set; when they were to learn of it, if it awaits approval.
+  var (people, held): (Int?, Date?)
 
   /// Describes a notification; the other members can be set afterwards.
   package init(message: String, richType: String, payload: String) {
@@ -64,7 +68,13 @@ package struct NotificationInsert: Sendable {
 
 extension NotificationInsert {
   /// When what has a time of its own, or none, is due.
-  func due(_ time: Date?, at now: Date) -> Date { max(time ?? notBefore ?? now, now) }
+  ///
+  /// What awaits approval has its times as they are, but so much later (``StoredNotification/untilReleased``) that they
+  /// never come.
+  func due(_ time: Date?, at now: Date) -> Date {
+    guard let held else { return max(time ?? notBefore ?? now, now) }
+    return (time ?? held) + StoredNotification.untilReleased.timeIntervalSince1970
+  }
 
   /// Recipients by the time of their own at which they learn of it, in the order of the times.
   func groups(of recipients: [UserID]) -> [(due: Date?, users: [UserID])] {
@@ -103,9 +113,13 @@ package struct StoredAmendment: Sendable, Equatable {
 package struct DueAudience: Sendable, Equatable {
   /// The segment that it is, which is kept until then; nil if it is none.
   package let segment: String?
+  /// How many people are in it when the notification is created.
+  package let people: Int
 
   /// Describes the audience.
-  package init(segment: String?) { self.segment = segment }
+  package init(segment: String?, people: Int = 0) {
+    (self.segment, self.people) = (segment, people)
+  }
 }
 
 /// A publisher's name for one request, so that a repetition of the request creates nothing again.
@@ -154,8 +168,12 @@ package struct StoredNotification: Sendable, Equatable {
   /// the first time at which that is so somewhere.
   package let localTime: String?
   /// When they were to learn of it, if it waits until an admin names another time, because its sender was removed
-  /// or may not publish any more.
+  /// or may not publish any more, or until it is approved; not later than ``created`` if that is at once.
   package let held: Date?
+  /// Whether it waits until another publisher approves it.
+  package let awaitsApproval: Bool
+  /// For how many people it is, if it may not be sent to any number without approval.
+  package let people: Int?
   /// When it expires, or nil.
   package let expires: Date?
   /// The form of its pushes, as the publisher wrote it.
@@ -171,6 +189,11 @@ package struct StoredNotification: Sendable, Equatable {
 
   /// The `notBefore` of one that waits until an admin names another time: 1 January 9999.
   static let untilReleased = Date(timeIntervalSince1970: 253_370_764_800)
+
+  /// When they learn of it, or were to; nil for at once.
+  package var plannedTime: Date? {
+    awaitsApproval ? held.flatMap { $0 > created ? $0 : nil } : held ?? notBefore
+  }
 
   /// What its pushes say from now on.
   package var version: StoredMessage { StoredMessage(message, members: members, form: form) }
@@ -238,11 +261,11 @@ package protocol Notifications: Sendable {
     _ id: Int, with new: NotificationInsert, replacing content: Digest?
   ) async throws -> StoredNotification?
   /// Writes recipients, push events or jobs of a large audience, of which ``create(_:)`` stored that they
-  /// are to be written, in one commit; false if there are none.
+  /// are to be written, in one commit; false if there are none. The jobs of one that is held are not written.
   ///
   /// Begins no further part after `time`, and writes at least one. A part takes about 5 ms.
   func writeNextParts(within time: Duration) async throws -> Bool
-  /// Writes all that remains to be written of a notification's audience.
+  /// Writes all that remains to be written of a notification's audience, but the jobs of one that is held.
   func completeAudience(of id: Int) async throws
   /// Withdraws a notification: it expires now, and what was not sent of it is cancelled, of a large audience some in
   /// each commit.

@@ -6,9 +6,8 @@ import FoundationEssentials
 /// Values go in and come out; SQL, connections and transactions stay behind it. A change returns when it
 /// would survive `kill -9` and a power cut, and throws a `StoreError` if nothing was changed.
 protocol Tables: Accounts, TicketKeys, Sessions, AccessTokens, Webhooks, Drafts, Segments, Pairings,
-  SignUps, Notifications, Interactions, SentNotifications, Statistics, AssetCatalogue, Outbox,
-  Events,
-  Administration, Upkeep
+  SignUps, Notifications, Interactions, SentNotifications, Approvals, Statistics, AssetCatalogue,
+  Outbox, Events, Administration, Upkeep
 {
   /// Receipts that are to be written.
   var pendingReceipts: PendingReceipts { get }

@@ -349,6 +349,18 @@ enum SQLiteSchema {
     CREATE INDEX registration_in_order
       ON registration(id, user_id, platform, lane, ended, time_zone);
     """,
+    """
+    -- Notifications for many people may await approval.
+    ALTER TABLE notification ADD COLUMN awaits INTEGER;
+    ALTER TABLE notification ADD COLUMN people INTEGER;
+    CREATE INDEX notification_awaiting ON notification(id) WHERE awaits = 1;
+    -- Who has decided on notifications that awaited approval, and why one was refused.
+    CREATE TABLE approval(
+      notification INTEGER PRIMARY KEY REFERENCES notification ON DELETE CASCADE,
+      user_id INTEGER REFERENCES users ON DELETE SET NULL, reason TEXT, created INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX approval_of_user ON approval(user_id);
+    """,
   ]
 
   /// The tables of ``version``.
@@ -462,18 +474,26 @@ enum SQLiteSchema {
     -- replaced: when the content was replaced that some had fetched. members: what the message says beside its text.
     -- replaces: what it is about. replaced_by: which one has taken its place. focus: its asset's. asset_alt: whether
     -- its alternative text is its asset's. local_time: the time by the clock of each recipient at which it is sent.
+    -- awaits: whether it awaits approval. people: for how many it is, if it may need it.
     CREATE TABLE notification(
       id INTEGER PRIMARY KEY, message TEXT NOT NULL, rich_type TEXT NOT NULL, payload TEXT NOT NULL,
       sender INTEGER, audience TEXT NOT NULL, details TEXT, blob TEXT, blob_size INTEGER, blob_type TEXT,
       created INTEGER NOT NULL, not_before INTEGER, expires INTEGER, form TEXT NOT NULL DEFAULT '',
       withdrawn INTEGER, held INTEGER, replaced INTEGER, members TEXT, replaces TEXT, replaced_by INTEGER,
-      focus TEXT, asset_alt INTEGER, local_time TEXT
+      focus TEXT, asset_alt INTEGER, local_time TEXT, awaits INTEGER, people INTEGER
     ) STRICT;
     CREATE INDEX notification_of_blob ON notification(blob) WHERE blob IS NOT NULL;
     CREATE INDEX notification_by_expiry ON notification(expires) WHERE expires IS NOT NULL;
     CREATE INDEX notification_by_sender ON notification(sender, id);
+    CREATE INDEX notification_awaiting ON notification(id) WHERE awaits = 1;
     CREATE INDEX notification_by_subject ON notification(sender, replaces)
       WHERE replaces IS NOT NULL AND replaced_by IS NULL;
+    -- Who has decided on notifications that awaited approval, and why one was refused.
+    CREATE TABLE approval(
+      notification INTEGER PRIMARY KEY REFERENCES notification ON DELETE CASCADE,
+      user_id INTEGER REFERENCES users ON DELETE SET NULL, reason TEXT, created INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX approval_of_user ON approval(user_id);
     CREATE TABLE idempotency(
       sender INTEGER NOT NULL, key TEXT NOT NULL, request TEXT NOT NULL,
       notification INTEGER NOT NULL REFERENCES notification ON DELETE CASCADE,

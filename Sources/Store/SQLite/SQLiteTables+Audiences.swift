@@ -75,10 +75,12 @@ extension SQLiteTables {
   /// least one; false if there is none.
   private func writeParts(of notification: Int?, within time: Duration) async throws -> Bool {
     let query = """
-      SELECT id FROM audience_part\(notification == nil ? "" : " WHERE notification = $1")
+      SELECT id FROM audience_part WHERE (push IS NULL OR due < $1)
+        \(notification == nil ? "" : "AND notification = $2")
       ORDER BY id LIMIT 1
       """
-    let values: [any Parameter & Sendable] = notification.map { [$0] } ?? []
+    let far = StoredNotification.untilReleased
+    let values: [any Parameter & Sendable] = notification.map { [far, $0] } ?? [far]
     // Most commits leave nothing to write.
     let next = try database.read { connection in
       try connection.rows(query, values: values, limit: 1) { try $0.next(Int.self) }

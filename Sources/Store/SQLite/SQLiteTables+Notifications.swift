@@ -20,6 +20,8 @@ extension SQLiteTables {
       try connection.requireRenewed(new.blob?.digest, in: blobs)
       try connection.requireSegment(of: new)
       if let user = new.device { try connection.countOwnNotification(of: user, at: now) }
+      let new = try connection.waitingForApproval(
+        new, people: new.dueAudience?.people ?? recipients.count, at: now)
       let notification = try connection.insert(new, created: now)
       try connection.run(
         "INSERT INTO notification_count(notification, recipients) VALUES ($1, $2)", notification.id,
@@ -28,6 +30,9 @@ extension SQLiteTables {
       try connection.announce(new, to: audience, as: notification.id, at: now)
       try connection.record(new, as: notification.id, at: now)
       try connection.addDueAudience(new, of: notification.id)
+      if notification.awaitsApproval {
+        try connection.tell(of: notification.id, .awaiting, at: now)
+      }
       return (notification, true)
     }
     if let created { return created }
