@@ -13,6 +13,7 @@ package enum ConsoleFiles {
     "devices.css": PackageResources.devices_css,
     "main.js": PackageResources.main_js,
     "dom.js": PackageResources.dom_js,
+    "approvals.js": PackageResources.approvals_js,
     "api.js": PackageResources.api_js,
     "live.js": PackageResources.live_js,
     "format.js": PackageResources.format_js,

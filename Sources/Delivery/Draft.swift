@@ -310,9 +310,11 @@ extension NewNotification {
     if stored.hasAssetAlt { said.alt = nil }
     self.init(said, to: .anyTag(stored.to), expires: stored.expires)
     (richType, payload) = (stored.media?.richType, stored.media?.payload)
-    // One that is held gets another time when it is released.
-    localTime = stored.held == nil ? stored.localTime.flatMap(LocalTime.init(text:)) : nil
-    notBefore = localTime == nil ? stored.notBefore : nil
+    // One that is held gets another time when it is released, but for one that awaits approval.
+    let keepsTime = stored.held == nil || stored.awaitsApproval
+    localTime = keepsTime ? stored.localTime.flatMap(LocalTime.init(text:)) : nil
+    let planned = stored.awaitsApproval ? stored.plannedTime : stored.notBefore
+    notBefore = localTime == nil ? planned : nil
     let (form, badge) = stored.version.pushForm
     (self.form, self.badge) = (form, badge ? true : nil)
   }
@@ -365,12 +367,28 @@ extension RichNotification {
     self.init(
       id: stored.id, message: message ?? stored.said,
       richType: stored.media?.richType, payload: stored.media?.payload, to: stored.to,
-      isRead: isRead, created: stored.created, notBefore: stored.held ?? stored.notBefore,
+      isRead: isRead, created: stored.created, notBefore: stored.plannedTime,
       expires: stored.expires, media: "/api/notifications/\(stored.id)",
       details: stored.shownDetails)
     held = stored.held.map { _ in true }
     localTime = stored.localTime.flatMap(LocalTime.init(text:))
     replacedBy = stored.replacedBy
+    approval = Approval(awaitedBy: stored)
+  }
+}
+
+extension Approval {
+  /// That a notification waits for approval; nil if it does not.
+  package init?(awaitedBy stored: StoredNotification) {
+    guard stored.awaitsApproval else { return nil }
+    self.init(.awaiting, people: stored.people ?? 0)
+    version = stored.contentVersion
+  }
+
+  /// What was decided.
+  package init(_ decision: StoredApproval, people: Int) {
+    self.init(decision.reason == nil ? .approved : .refused, people: people)
+    (user, reason, time) = (decision.user, decision.reason, decision.time)
   }
 }
 

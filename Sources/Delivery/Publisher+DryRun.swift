@@ -41,7 +41,8 @@ extension Publisher {
     let next = try await assets.store.sent.sent(by: nil, before: nil, limit: 1).first
     let id = (next?.notification.id ?? -1) + 1
     var result = DryRun(
-      audience: AudienceSize(found), renditions: renditions,
+      audience: AudienceSize(found, announcement, approveAbove: approveAbove),
+      renditions: renditions,
       texts: announcement.texts(of: draft, example, id, from: sender, content, details, media),
       warnings: draft.message.localizations.map { $0.personalized(with: example) }
         .flatMap(\.warnings))
@@ -227,11 +228,15 @@ extension DryRun.Rendition {
 }
 
 extension AudienceSize {
-  /// The numbers of addressees.
-  package init(_ found: Announcement.Addressees) {
+  /// The numbers of addressees, and whether they are more than may be sent to without approval.
+  package init(
+    _ found: Announcement.Addressees, _ announcement: Announcement, approveAbove: Int?
+  ) {
     let counts = found.devices.counts.compactMap { platform, count in platform.map { ($0, count) } }
     self.init(
       users: found.users.count, devices: Dictionary(uniqueKeysWithValues: counts),
       unknown: found.unknown)
+    let guests = announcement.admitsGuests ? found.unknown.count : 0
+    if let approveAbove, found.users.count + guests > approveAbove { needsApproval = true }
   }
 }

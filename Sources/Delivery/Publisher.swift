@@ -16,13 +16,16 @@ package struct Publisher: Sendable {
   /// The URL schemes that links may have beside `https`.
   package let linkSchemes: Set<String>
 
+  /// To how many people a notification may be sent without another publisher's approval; nil for any number.
+  package let approveAbove: Int?
+
   /// Creates a publisher.
   package init(
     assets: AssetIntake, renderer: Renderer, announcement: Announcement,
-    linkSchemes: Set<String> = []
+    linkSchemes: Set<String> = [], approveAbove: Int? = nil
   ) {
     (self.assets, self.renderer, self.announcement) = (assets, renderer, announcement)
-    self.linkSchemes = linkSchemes
+    (self.linkSchemes, self.approveAbove) = (linkSchemes, approveAbove)
   }
 
   var store: Store { assets.store }
@@ -56,7 +59,9 @@ package struct Publisher: Sendable {
       of: &draft, values, for: sender, using: assets, asset: asset)
     if let named = draft.namedAudience, draft.notBefore != nil {
       // Found again when it is due.
-      (new.dueAudience, new.values) = (DueAudience(segment: named.segment), nil)
+      (new.dueAudience, new.values) = (
+        DueAudience(segment: named.segment, people: addressees.users.count), nil
+      )
       addressees = Announcement.Addressees()
     } else {
       new.recipients = values.recipients ?? addressees.users.sorted()
@@ -171,7 +176,7 @@ package struct Publisher: Sendable {
     new.values = values.stored
     new.replaces = draft.message.replaces
     (new.notBefore, new.expires) = (draft.notBefore, draft.expires)
-    new.localTime = draft.localTime?.text
+    (new.localTime, new.approvalAbove) = (draft.localTime?.text, approveAbove)
     guard let media = draft.media else {
       try announcement.requireRoom(for: draft, values, from: user, with: nil, "")
       return (new, nil)

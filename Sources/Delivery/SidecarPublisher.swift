@@ -99,7 +99,9 @@ package struct SidecarPublisher: SidecarPublishing {
       result["mark"] = .string(mark)
       try folder.put(text: JSONCoding.text(result) + "\n", richType, names.sent)
       folder.removeResult(richType, names.error)
-      if !isLogged { assets.log(.info, "assets", "\(richType)/\(names.file) is sent") }
+      let state =
+        notification.approval == nil ? "is sent" : "awaits the approval of another publisher"
+      if !isLogged { assets.log(.info, "assets", "\(richType)/\(names.file) \(state)") }
       return nil
     } catch {
       switch error.code {

@@ -114,7 +114,7 @@ struct DeliveryServices: Sendable {
       assets: assets, renderer: media.renderer,
       announcement: Announcement(
         store: store, lanes: push.lanes, links: media.links, admitsGuests: configuration.isDemo),
-      linkSchemes: configuration.linkSchemes)
+      linkSchemes: configuration.linkSchemes, approveAbove: configuration.approveAbove)
     lanes = PushLanes(
       try push.providers(),
       webPush: try push.webPushSender(key: key),
@@ -176,7 +176,7 @@ struct RouteServices: Sendable {
     let exports = Exports(store: store, log: log)
     let sent = SentRoutes(
       store: store, announcement: delivery.publisher.announcement,
-      isDemo: configuration.isDemo, exports: exports)
+      approveAbove: configuration.approveAbove, isDemo: configuration.isDemo, exports: exports)
     let sessions = SessionRoutes(store: store, authenticator: authenticator)
     let registrations = RegistrationRoutes(
       store: store, announcement: delivery.publisher.announcement,
@@ -223,7 +223,10 @@ struct RouteServices: Sendable {
       users: UserRoutes(store: store, authenticator: authenticator),
       accessTokens: AccessTokenRoutes(store: store, authenticator: authenticator),
       webhooks: compatible.webhookRoutes, drafts: DraftRoutes(store: store),
-      segments: SegmentRoutes(store: store, announcement: delivery.publisher.announcement),
+      segments: SegmentRoutes(
+        store: store, announcement: delivery.publisher.announcement,
+        approveAbove: configuration.approveAbove),
+      approvals: ApprovalRoutes(store: store),
       pairings: PairingRoutes(
         store: store, authenticator: authenticator, publicURL: configuration.publicURL),
       signUps: SignUpRoutes(

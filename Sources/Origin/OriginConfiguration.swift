@@ -73,6 +73,8 @@ package struct OriginConfiguration: Sendable {
   package var subjects: [Subject] = []
   /// Whether people can add themselves as users, who get only ``subjects``; nil if not.
   package var signUp: SignUp?
+  /// To how many people a notification may be sent without another publisher's approval; nil for any number.
+  package var approveAbove: Int?
   /// The APIs of other programs that are served, too.
   package var compatibility = CompatibilitySettings()
   /// The user in whose name dropped files are published; nil disables publishing them.

@@ -26,8 +26,10 @@ public struct RichNotification: Sendable, Equatable, Identifiable {
   /// recipient's own for the recipient.
   public var localTime: LocalTime?
   /// Whether it waits until an admin names another time, because its sender was removed or may not publish any
-  /// more; only then.
+  /// more, or until another publisher approves it; only then.
   public var held: Bool?
+  /// The approval of another publisher, if it needs one and its sender, an admin or who may approve it asks.
+  public var approval: Approval?
   /// When its media is removed, if ever.
   public var expires: Date?
   /// The later notification that has taken its place in the inbox; nil if there is none.
@@ -104,7 +106,7 @@ extension RichNotification: Codable {
   private enum CodingKeys: String, CodingKey {
     case id, message, richType, payload, to
     case isRead = "read"
-    case created, notBefore, localTime, held, expires, replacedBy, media, details, reach
+    case created, notBefore, localTime, held, approval, expires, replacedBy, media, details, reach
     case receipts, deliveries, interactions, form, badge, platforms, counts, state, first
     case replaced, renditions, links
   }
@@ -125,6 +127,7 @@ extension RichNotification: Codable {
     media = try members.decode(String.self, forKey: .media)
     details = try members.decode(JSONValue.self, forKey: .details)
     held = try members.decodeIfPresent(forKey: .held)
+    approval = try members.decodeIfPresent(forKey: .approval)
     replacedBy = try members.decodeIfPresent(forKey: .replacedBy)
     reach = try members.decodeIfPresent(forKey: .reach)
     receipts = try members.decodeIfPresent(forKey: .receipts)
@@ -158,6 +161,7 @@ extension RichNotification: Codable {
     try members.encode(media, forKey: .media)
     try members.encode(details, forKey: .details)
     try members.encodeIfPresent(held, forKey: .held)
+    try members.encodeIfPresent(approval, forKey: .approval)
     try members.encodeIfPresent(replacedBy, forKey: .replacedBy)
     try members.encodeIfPresent(reach, forKey: .reach)
     try members.encodeIfPresent(receipts, forKey: .receipts)

@@ -58,7 +58,7 @@ public struct SentPage: Sendable, Equatable, Codable {
       /// Its time has not come.
       case scheduled
       /// Its time had not come when its sender was removed or lost the right to publish; an admin can name
-      /// another time or withdraw it.
+      /// another time or withdraw it. Or it awaits approval (``SentPage/Entry/approval``).
       case held
       /// Its recipients can fetch it.
       case sent
@@ -92,6 +92,8 @@ public struct SentPage: Sendable, Equatable, Codable {
     public var expires: Date?
     /// How far it has come.
     public let counts: DeliveryCounts
+    /// The approval that it awaits; nil if it awaits none.
+    public var approval: Approval?
 
     /// Describes a notification; the optional members can be set afterwards.
     package init(
@@ -108,7 +110,7 @@ public struct SentPage: Sendable, Equatable, Codable {
 extension SentPage.Entry: Codable {
   private enum CodingKeys: String, CodingKey {
     case id, message, richType, payload, created, sender, audience, state, notBefore,
-      localTime, expires, counts
+      localTime, expires, counts, approval
   }
 
   /// Decodes an entry.
@@ -126,6 +128,7 @@ extension SentPage.Entry: Codable {
     localTime = try members.decodeIfPresent(LocalTime.self, forKey: .localTime)
     expires = try members.decodeIfPresent(Date.self, forKey: .expires)
     counts = try members.decode(DeliveryCounts.self, forKey: .counts)
+    approval = try members.decodeIfPresent(Approval.self, forKey: .approval)
   }
 
   /// Encodes what it has; `message`, `sender`, `notBefore` and `expires` are always there.
@@ -144,6 +147,7 @@ extension SentPage.Entry: Codable {
     try members.encodeIfPresent(localTime, forKey: .localTime)
     try members.encode(expires, forKey: .expires)
     try members.encode(counts, forKey: .counts)
+    try members.encodeIfPresent(approval, forKey: .approval)
   }
 }
 
@@ -155,6 +159,8 @@ public struct AudienceSize: Sendable, Equatable, Codable {
   public let devices: [String: Int]
   /// Names in the audience that no user has.
   public let unknown: [String]
+  /// Whether a notification for all of these needs another publisher's approval; only then.
+  public var needsApproval: Bool?
 
   /// Creates the numbers.
   package init(users: Int, devices: [String: Int], unknown: [String]) {

@@ -38,7 +38,7 @@ struct DeliveryFixture {
   init(
     push: String = "embedded,apns", script: String = note, manifest: String = "{}",
     admitsGuests: Bool = false, clock: ManualClock = ManualClock(),
-    formats: [String: PayloadFormat] = [:]
+    formats: [String: PayloadFormat] = [:], approveAbove: Int? = nil
   ) async throws {
     self.clock = clock
     scratch = try Scratch()
@@ -63,7 +63,8 @@ struct DeliveryFixture {
     publisher = Publisher(
       assets: assets, renderer: renderer,
       announcement: Announcement(
-        store: store, lanes: lanes, links: links, admitsGuests: admitsGuests))
+        store: store, lanes: lanes, links: links, admitsGuests: admitsGuests),
+      approveAbove: approveAbove)
     for (name, role) in [("shop", Role.publisher), ("alice", .device), ("bob", .device)] {
       try await store.accounts.addUser(name, hash: "", role: role)
     }

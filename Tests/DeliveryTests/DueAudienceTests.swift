@@ -71,6 +71,40 @@ import Waiting
     #expect(counts?.recipients == 1)
   }
 
+  @Test func `one that is for many people only when it is due awaits approval then`() async throws {
+    let delivery = try await DeliveryFixture(approveAbove: 1)
+    for user in ["alice", "bob"] { try await delivery.register(user, of: user) }
+    _ = try await delivery.store.accounts.setAttributes(["alice": ["plan": "gold"]])
+    try await save(#"{"attributes":{"plan":"gold"}}"#, in: delivery)
+    let time = (delivery.clock.date + 600).formatted(.iso8601)
+    func scheduled(_ message: String) async throws -> Publisher.Published {
+      try await delivery.publish(
+        delivery.draft(
+          #","notBefore":"\#(time)""#, to: #"["segment:gold"]"#, message: message))
+    }
+    let published = try await scheduled("For one")
+    #expect(!published.notification.awaitsApproval)
+    _ = try await delivery.store.accounts.setAttributes(["bob": ["plan": "gold"]])
+    let second = try await scheduled("For two")
+    #expect(second.notification.awaitsApproval && second.notification.people == 2)
+    delivery.clock.advance(by: .seconds(600))
+    for _ in 0..<2 { _ = try await delivery.publisher.announceDue { _ in } }
+    #expect(try await recipients(of: published, in: delivery).isEmpty)
+    #expect(try await delivery.lease().isEmpty)
+    let approvals = delivery.store.approvals
+    let waiting = try await approvals.awaitingApproval(before: nil, limit: 9).map(\.notification)
+    #expect(waiting.map(\.id) == [second.notification.id, published.notification.id])
+    for one in waiting {
+      let decided = try await approvals.decide(
+        one.id, .approve(version: one.contentVersion), by: delivery.id("bob"), isAdmin: true)
+      guard case .decided = decided else { throw Unmet("\(decided)") }
+    }
+    for _ in 0..<2 { _ = try await delivery.publisher.announceDue { _ in } }
+    #expect(try await recipients(of: published, in: delivery).count == 2)
+    #expect(try await recipients(of: second, in: delivery).count == 2)
+    #expect(try await delivery.lease().count == 4)
+  }
+
   @Test func `who has not opened it gets it again`() async throws {
     let delivery = try await DeliveryFixture()
     for user in ["alice", "bob"] { try await delivery.register(user, of: user) }

@@ -57,6 +57,34 @@ import Waiting
     #expect(result(delivery, "sent.json")?.contains(#""id":0"#) == true)
   }
 
+  @Test func `a file for many people waits for approval, and then keeps what was approved`()
+    async throws
+  {
+    let delivery = try await DeliveryFixture(approveAbove: 1)
+    let publisher = publisher(delivery)
+    try drop(delivery, #"{"to":["username:alice","username:bob"]}"#)
+    #expect(await publisher.publish("file", "big logo.v2.bin", .none, ofSidecar: false) == nil)
+    let approvals = delivery.store.approvals
+    let waiting = try #require(
+      try await approvals.awaitingApproval(before: nil, limit: 9).first?.notification)
+    #expect(result(delivery, "sent.json")?.contains(#""state":"awaiting""#) == true)
+    #expect(
+      delivery.log.all.contains("file/big logo.v2.bin awaits the approval of another publisher"))
+    let (alice, bob) = (try await delivery.id("alice"), try await delivery.id("bob"))
+    #expect(try await delivery.store.notifications.unreadCount(of: alice) == 0)
+    let decided = try await approvals.decide(
+      waiting.id, .approve(version: waiting.contentVersion), by: bob, isAdmin: true)
+    guard case .decided = decided else { throw Unmet("\(decided)") }
+
+    // It goes on to be written.
+    try delivery.scratch.write("\0one and more", to: "assets/file/big logo.v2.bin")
+    #expect(await publisher.publish("file", "big logo.v2.bin", .none, ofSidecar: false) == nil)
+    #expect(result(delivery, "error.txt")?.contains("approval of another publisher") == true)
+    let sent = try #require(try await delivery.store.notifications.notification(waiting.id))
+    #expect(sent.blob == waiting.blob && !sent.awaitsApproval)
+    #expect(try await delivery.store.notifications.unreadCount(of: alice) == 1)
+  }
+
   @Test(arguments: [
     (#""title":"T","link":"https://a.example","sound":"none""#, "", "T"),
     (#""title":null,"message":null"#, "big logo.v2", nil), (#""message":"m""#, "m", nil),

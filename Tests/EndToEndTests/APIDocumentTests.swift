@@ -14,7 +14,7 @@ import Waiting
     defer { try? FileManager.default.removeItem(at: log) }
     let flags = [
       "--demo", "--access-log", log.path, "--subjects", "news=News", "--sign-up", "approval",
-      "--compat", "webhooks",
+      "--compat", "webhooks", "--approve-above", "3",
     ]
     try await RunningServer.lend(flags: flags) { server in
       let blocks = commands.enumerated().map { "{\n\($1.1)\n} >answer-\($0)" }

@@ -6,7 +6,9 @@ import Testing
   @Test func `people upload, compose, send, follow and withdraw, by mouse and keyboard`()
     async throws
   {
-    try await RunningServer.lend(flags: ["--demo", "--compat", "webhooks"]) { scratch in
+    try await RunningServer.lend(flags: [
+      "--demo", "--compat", "webhooks", "--approve-above", "200",
+    ]) { scratch in
       let manifest = "plugins/video/plugin.json"
       try scratch.drop(Package.bytes(manifest), as: manifest)
     } to: { server in

@@ -118,6 +118,8 @@ import Testing
     "POST /api/tokens": Expectation(.publisher, 400, by: .session),
     "GET /api/tokens": Expectation(.publisher, 200, by: .session),
     "DELETE /api/tokens/{}": Expectation(.publisher, 404, by: .session),
+    "GET /api/approvals": Expectation(.publisher, 200, by: .session),
+    "POST /api/notifications/{}/approval": Expectation(.publisher, 404, by: .session),
     "GET /api/drafts": Expectation(.publisher, 200, by: .session),
     "POST /api/drafts": Expectation(.publisher, 400, by: .session),
     "GET /api/drafts/{}": Expectation(.publisher, 404, by: .session),

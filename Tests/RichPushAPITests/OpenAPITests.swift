@@ -35,7 +35,7 @@ import Testing
       ("WeekStatistics", weeks, WeekStatistics(weeks: [])),
       ("ReceiptPage", receiptPage(true), receiptPage(false)),
       ("DeliveryPage", deliveryPage(true), deliveryPage(false)),
-      ("AudienceSize", audience, audience), ("DryRun", dryRun(true), dryRun(false)),
+      ("AudienceSize", audience(true), audience(false)), ("DryRun", dryRun(true), dryRun(false)),
       ("OutboxPage", outbox(true), outbox(false)), ("Replayed", replayed, replayed),
       ("Resumed", resumed, resumed), ("Restored", restored, restored),
       ("LaneReport", lanes(true), lanes(false)), ("UserPage", users(true), users(false)),
@@ -53,6 +53,7 @@ import Testing
       ("SignInState", signInState, signInState), ("PasswordChange", password, password),
       ("AudienceNames", names, names), ("Interaction", reply, Interaction.displayed),
       ("InteractionPage", interactionPage(true), interactionPage(false)),
+      ("Approval", approval, Approval(.awaiting, people: 3)),
       ("AmendmentList", amendments("u"), amendments(nil)),
       ("WebhookList", webhooks(true), webhooks(false)),
       ("NewWebhook", newWebhook(true), newWebhook(false)),
@@ -182,8 +183,16 @@ import Testing
       notification.reach?.skipped = 1
       (notification.held, notification.replacedBy) = (true, 1)
       notification.localTime = localTime
+      notification.approval = approval
     }
     return notification
+  }
+
+  private static var approval: Approval {
+    var approval = Approval(.refused, people: 3)
+    (approval.version, approval.sender, approval.user) = ("v", "s", "u")
+    (approval.reason, approval.time) = ("r", date)
+    return approval
   }
 
   private static func details(_ isFull: Bool) -> RichNotification {
@@ -273,6 +282,7 @@ import Testing
       audience: ["a"], state: .scheduled, counts: counts)
     (entry.sender, entry.notBefore) = (isFull ? "alice" : nil, isFull ? date : nil)
     (entry.expires, entry.localTime) = (isFull ? date : nil, isFull ? localTime : nil)
+    entry.approval = isFull ? approval : nil
     return SentPage(notifications: [entry], next: isFull ? 0 : nil)
   }
 
@@ -289,7 +299,8 @@ import Testing
       platform: "apns", body: "m", bytes: 1, limit: 2, cut: false, members: members,
       payload: .object([:]))
     text.language = isFull ? "de" : nil
-    var result = DryRun(audience: audience, renditions: [rendition], texts: [text], warnings: [])
+    var result = DryRun(
+      audience: audience(isFull), renditions: [rendition], texts: [text], warnings: [])
     result.times = isFull ? DryRun.Times(first: date, last: date, passed: 1) : nil
     return result
   }
@@ -308,7 +319,11 @@ import Testing
 
   private static let localTime = LocalTime(at: "2026-12-01T09:00", zone: "Europe/Berlin")
 
-  private static let audience = AudienceSize(users: 1, devices: ["apns": 2], unknown: ["u"])
+  private static func audience(_ isFull: Bool) -> AudienceSize {
+    var size = AudienceSize(users: 1, devices: ["apns": 2], unknown: ["u"])
+    size.needsApproval = isFull ? true : nil
+    return size
+  }
 
   private static func inbox(_ isFull: Bool) -> Inbox {
     Inbox(notifications: [notification(isFull)], unread: 1, next: isFull ? "/" : nil)

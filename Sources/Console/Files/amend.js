@@ -14,7 +14,7 @@ const { faults: words } = texts.compose;
 
 /** Shows the dialog; `types` are the kinds of content. Calls `done` once the notification was changed. */
 export function amend(path, details, types, done) {
-  const isScheduled = details.state === "scheduled";
+  const isScheduled = details.state === "scheduled" || Boolean(details.approval?.version && details.notBefore);
   const message = h("textarea", { rows: 4, value: details.message });
   const said = messageFields(() => {}, ["replaces"]);
   said.kept = enteredMessage(details);

@@ -31,6 +31,9 @@ async function namesOf(kind, word) {
   return kind === "people" ? names.users : names.tags;
 }
 
+/** Recipients as one would say them. */
+export const recipients = (tags = []) => tags.map(labelOf).join(", ");
+
 let number = 0;
 
 /**

@@ -1,4 +1,4 @@
-// One stream of events for the page: changes of assets, and counts of notifications.
+// One stream of events for the page: changes of assets, counts of notifications, and what awaits approval.
 import { address } from "./api.js";
 
 let source;
@@ -7,7 +7,7 @@ let source;
 export function connect() {
   close();
   source = new EventSource(address("/api/events/stream?counts"));
-  for (const type of ["asset", "counts"]) {
+  for (const type of ["asset", "counts", "approval"]) {
     source.addEventListener(type, (event) =>
       dispatchEvent(new CustomEvent(`live:${type}`, { detail: JSON.parse(event.data) })));
   }

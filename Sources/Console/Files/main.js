@@ -1,5 +1,6 @@
 // Starts the console: who is signed in decides what is shown.
 import { address, get, remove } from "./api.js";
+import { markAwaiting } from "./approvals.js";
 import { watchServer } from "./away.js";
 import { fill, h, icon } from "./dom.js";
 import { forgetDrafts } from "./kept-draft.js";
@@ -80,6 +81,7 @@ function show() {
   document.title = `${texts.screens[found]} · richpush`;
   fill(document.querySelector("main"), screen);
   scrollTo(0, 0);
+  markAwaiting(session);
 }
 
 function skip(event) {
@@ -105,6 +107,7 @@ addEventListener("signed-out", () => {
   session = undefined;
   start(true);
 });
+addEventListener("live:approval", () => session && markAwaiting(session));
 // What was typed stays, unless the session has ended meanwhile.
 watchServer((isSignedIn) => session && (isSignedIn ? reconnect() : start(true)));
 // The browser may show a page as it was when one goes back; it asks again who is signed in.

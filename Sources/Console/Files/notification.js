@@ -1,6 +1,8 @@
 // One notification: how far it has come, on which devices, why not, and what can still be done.
 import { amend } from "./amend.js";
+import { approvalNote, approve, refuse } from "./approvals.js";
 import { address, download, get, patch, post, query, remove } from "./api.js";
+import { recipients } from "./audience-names.js";
 import { called, contentTypes, filledRows } from "./content-types.js";
 import { countsBar } from "./counts-bar.js";
 import { fill, h, icon } from "./dom.js";
@@ -8,7 +10,6 @@ import { save } from "./export.js";
 import { clockTime, number, time } from "./format.js";
 import { history } from "./history.js";
 import { listen } from "./live.js";
-import { recipients } from "./sent.js";
 import { pagedTable } from "./paged-table.js";
 import { advice } from "./previews.js";
 import { factsList, saidRows, unshown } from "./said.js";
@@ -25,6 +26,7 @@ class Notification extends Screen {
     super.connectedCallback();
     // What happened before the stream was open sends no event.
     listen(this, "open", () => this.refreshSoon());
+    listen(this, "approval", ({ notification }) => notification === this.details?.id && this.refreshSoon());
   }
 
   async load() {
@@ -55,15 +57,23 @@ class Notification extends Screen {
       this.say(t.amended);
     }) } }, t.amend);
     this.amendHint = h("p", { class: "quiet" }, t.wasFetched);
+    const { approval } = details;
+    const awaits = approval?.state === "awaiting";
+    const isOwn = !awaits || approval.sender === this.session.username;
+    const mayChange = isOwn || this.session.role === "admin";
+    const approveButton = awaits && !isOwn && h("button", { class: "main", on: { click: () => this.approve(approveButton, details) } }, texts.approvals.approve);
+    const refuseButton = awaits && !isOwn && h("button", { class: "danger", on: { click: () => this.refuse() } }, texts.approvals.refuse);
     const withdraw = h("button", { class: "danger", on: { click: () => this.withdraw(withdraw) } }, t.withdraw);
-    const release = details.held && this.session.role === "admin" && h("button", { class: "main", on: { click: () => this.release(release) } }, t.release);
+    const release = details.held && !awaits && this.session.role === "admin" && h("button", { class: "main", on: { click: () => this.release(release) } }, t.release);
     const isScheduled = details.state === "scheduled";
+    const canGoBack = isScheduled || (awaits && isOwn);
     const back = h("button", { on: { click: () => this.attempt(back, () => this.takeBack()) } }, goesSoon(details) ? texts.undo.undo : texts.undo.takeBack);
     const again = h("a", { class: "button", href: `#compose/again/${details.id}` }, texts.sent.again);
     const rest = ["sent", "expired"].includes(details.state) && details.counts.recipients > 0
       && h("a", { class: "button", href: `#compose/again/${details.id}/rest` }, t.rest);
-    this.frame(details.title ?? (details.message || texts.sent.noMessage), [release, isScheduled && back, again, rest, this.amendButton, !this.hasEnded && withdraw],
-      details.held && h("p", { class: "problem" }, t.held),
+    this.frame(details.title ?? (details.message || texts.sent.noMessage), [release, approveButton, refuseButton, canGoBack && back, again, rest, mayChange && this.amendButton, !this.hasEnded && mayChange && withdraw],
+      details.held && !awaits && h("p", { class: "problem" }, t.held),
+      approvalNote(details, this.session),
       isScheduled && goesSoon(details) && countdown(details, () => this.refresh().catch(() => {})),
       this.hasEnded && h("p", { class: "ended" }, state(details.state), " ", t.ended[details.state]),
       this.isReplaced && h("p", { class: "ended" }, h("a", { href: `#sent/${details.replacedBy}` }, t.replacedBy(details.replacedBy))),
@@ -118,20 +128,21 @@ class Notification extends Screen {
     const before = this.details;
     [this.details] = await Promise.all([get(`${this.path}/details`), this.recipients.refresh(), this.deliveries.refresh(),
       this.interactions?.refresh(), this.statistics.show()]);
-    if (this.details.state !== before.state || this.details.replacedBy !== before.replacedBy) return this.load();
+    if (this.details.state !== before.state || this.details.replacedBy !== before.replacedBy
+      || this.details.approval?.version !== before.approval?.version) return this.load();
     this.bar.counts = this.details.counts;
     this.progress(this.details.counts);
     this.showTimeline();
   }
 
   showTimeline() {
-    const { created, notBefore, expires, first = {} } = this.details;
+    const { created, notBefore, expires, approval, first = {} } = this.details;
     const moments = [
-      [t.created, created], [t.due, notBefore], [t.firstSent, first.sent], [t.firstFetched, first.fetched],
+      [t.created, created], [approval?.state === "approved" && texts.approvals.approvedBy(approval.user ?? texts.sent.removedUser), approval?.time], [t.due, notBefore], [t.firstSent, first.sent], [t.firstFetched, first.fetched],
       [t.firstDisplayed, first.displayed], [t.firstOpened, first.opened], [t.firstRead, first.read],
       [this.details.state === "withdrawn" ? texts.states.withdrawn : t.expires, expires],
     ];
-    fill(this.timeline, moments.filter(([, moment]) => moment).map(([name, moment]) =>
+    fill(this.timeline, moments.filter(([name, moment]) => name && moment).map(([name, moment]) =>
       h("li", { class: new Date(moment) <= Date.now() ? "done" : "" }, h("span", {}, name), time(moment))));
   }
 
@@ -179,6 +190,24 @@ class Notification extends Screen {
       this.say(t.replayed);
     }) } }, t.replay);
     return button;
+  }
+
+  async approve(button, details) {
+    if (!(await confirmed(texts.approvals.approveQuestion(details.approval.people), texts.approvals.approve))) return;
+    await this.attempt(button, async () => {
+      await approve(this.path, details);
+      this.decided(texts.approvals.approved);
+    });
+  }
+
+  async refuse() {
+    if (await refuse(this.path)) this.decided(texts.approvals.wasRefused);
+  }
+
+  /** It is its sender's again. */
+  decided(words) {
+    this.say(words);
+    location.hash = "#sent";
   }
 
   async release(button) {

@@ -31,6 +31,7 @@ export function confirmSending({ content, filled = [], message, skipped, recipie
         h("h2", { id: "send-title" }, (notBefore ? t.schedule : t.send)(counted.users, counted.devices)),
         content && h("div", { class: "sending" }, h("span", { class: "picture" }, mediaView(content)), h("strong", {}, content.name ?? content.url)),
         factsList(rows),
+        counted.needsApproval && h("p", { class: "ended" }, texts.approvals.needed),
         h("div", { class: "actions" },
           h("button", { value: "" }, texts.cancel),
           h("button", { class: "main", value: "yes" }, icon("sent"), verb))));

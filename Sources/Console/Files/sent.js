@@ -1,8 +1,9 @@
 // What was sent, newest first.
 import { address, get, query } from "./api.js";
+import { awaitingList } from "./approvals.js";
 import { called, contentTypes } from "./content-types.js";
 import { countsBar } from "./counts-bar.js";
-import { labelOf } from "./audience-names.js";
+import { recipients } from "./audience-names.js";
 import { fill, h, icon } from "./dom.js";
 import { csv, save } from "./export.js";
 import { time } from "./format.js";
@@ -25,6 +26,7 @@ class Sent extends Screen {
     this.export = h("button", { on: { click: () => this.attempt(this.export, () => this.saveList()) } }, t.export);
     this.frame(texts.screens.sent,
       [h("a", { class: "button", href: "#sent/weeks" }, texts.weeks.title), this.export, h("a", { class: "button main", href: "#compose" }, icon("compose"), texts.screens.compose)],
+      awaitingList(this.session),
       h("div", { class: "filters" }, h("label", { class: "search" }, icon("search"), this.search),
         this.session.role === "admin" && h("label", { class: "check" }, this.all, t.ofAll), this.summary),
       this.list, this.more);
@@ -88,7 +90,7 @@ class Sent extends Screen {
       h("div", {},
         h("a", { href: `#sent/${one.id}` }, one.title ?? (one.message || t.noMessage)),
         one.title && one.message && h("p", {}, one.message),
-        h("p", { class: "line quiet" }, state(one.state), one.richType ? called(this.types, one.richType) : texts.textAlone, time(one.notBefore ?? one.created),
+        h("p", { class: "line quiet" }, state(one.approval ? "awaiting" : one.state), one.richType ? called(this.types, one.richType) : texts.textAlone, time(one.notBefore ?? one.created),
           t.to(recipients(one.audience)), this.all.checked && t.by(one.sender ?? t.removedUser))),
       countsBar(one),
       h("a", { class: "button", href: `#compose/again/${one.id}`, "aria-label": `${t.again}: ${summary(one)}` }, t.again));
@@ -122,9 +124,5 @@ function thumbnail({ id, state, richType }) {
   picture.addEventListener("error", () => picture.replaceWith(symbol()));
   return picture;
 }
-
-/** The recipients as one would say them. */
-export const recipients = (tags = []) =>
-  tags.map(labelOf).join(", ");
 
 customElements.define("console-sent", Sent);

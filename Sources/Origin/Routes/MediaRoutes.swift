@@ -57,7 +57,7 @@ struct MediaRoutes: Sendable {
   func getSent(_ context: RequestContext) async throws -> Response {
     let caller = context.caller
     guard let notification = try await store.notifications.notification(context.notificationID()),
-      caller.controls(notification)
+      caller.mayRead(notification)
     else { throw ServiceError.noSuchNotification }
     guard notification.media != nil else { return try text(of: notification, context, [:]) }
     let request = try rendition(notification, for: caller) { plugin throws(ServiceError) in

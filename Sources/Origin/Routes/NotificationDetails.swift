@@ -28,7 +28,7 @@ struct NotificationDetails: Sendable {
       return .json(200, details)
     }
     let own = try await store.notifications.receipts(of: id, users: [caller.id])
-    let seesAll = caller.controls(notification)
+    let seesAll = caller.mayRead(notification)
     // An access token is for what its user sends.
     guard
       seesAll
@@ -58,7 +58,9 @@ struct NotificationDetails: Sendable {
       ? try await store.notifications.receipts(of: id, in: nil, after: 0, limit: Self.listed) : own
     details.receipts = try await store.messages(of: shown, of: id)
     if seesAll {
-      if let sent = try await store.sentNotification(id) { describe(sent, in: &details) }
+      if let sent = try await store.sentNotification(id) {
+        try await describe(sent, in: &details)
+      }
       let jobs = try await store.outbox.deliveries(
         of: id, in: nil, lane: nil, after: 0, limit: Self.listed)
       let replaced = try await store.notifications.replacement(of: id, limit: Self.listed)
@@ -90,7 +92,7 @@ struct NotificationDetails: Sendable {
       throw ServiceError.noSuchNotification
     }
     var details = RichNotification(sent.notification, isRead: false)
-    describe(sent, in: &details)
+    try await describe(sent, in: &details)
     details.interactions = try await interactions(of: id)
     (details.receipts, details.deliveries, details.renditions, details.links) = ([], [], [:], [:])
     return details
@@ -102,12 +104,19 @@ struct NotificationDetails: Sendable {
   }
 
   /// Adds what only its sender and admins see of the whole.
-  private func describe(_ sent: SentNotification, in details: inout RichNotification) {
+  private func describe(
+    _ sent: SentNotification, in details: inout RichNotification
+  ) async throws {
     let now = Date()
     (details.form, details.badge) = sent.notification.version.pushForm
     details.platforms = announcement.members(of: details.message, in: details.form ?? .silent)
     (details.state, details.counts) = (sent.state(at: now), sent.counts(at: now))
     details.first = RichNotification.FirstTimes(sent.counts)
+    let id = sent.notification.id
+    if details.state != .held, let decision = try await store.approvals.approval(of: id) {
+      details.approval = Approval(decision, people: sent.notification.people ?? 0)
+    }
+    details.approval?.sender = sent.sender
   }
 
   /// Signed links to the renditions, by name.

@@ -89,7 +89,7 @@ extension Store {
   /// The notification of a request whose caller may know what became of it with others.
   func controlledNotification(_ context: RequestContext) async throws -> SentNotification {
     guard let found = try await sentNotification(context.notificationID()),
-      context.caller.controls(found.notification)
+      context.caller.mayRead(found.notification)
     else { throw ServiceError.noSuchNotification }
     return found
   }
@@ -104,6 +104,21 @@ extension Caller {
     role == .admin
       || notification.sender == id && (mayPublish || notification.to == [ownTag])
         && mayAddress(notification.to)
+  }
+
+  /// Whether the caller may know all of a notification: who controls it and, while it awaits approval, who may approve it.
+  func mayRead(_ notification: StoredNotification) -> Bool {
+    controls(notification)
+      || notification.awaitsApproval && mayPublish && mayApprove
+        && notification.expires.map { $0 > Date() } ?? true
+  }
+
+  /// Whether the caller has shown that the user is there, and not only a program or a device of the user.
+  private var mayApprove: Bool {
+    switch proof {
+    case .name, .password, .session: true
+    case .token, .push, .accessToken: false
+    }
   }
 
   /// The audience that is the caller alone.

@@ -25,6 +25,7 @@ struct RouteTable: Sendable {
   let webhooks: WebhookRoutes
   let drafts: DraftRoutes
   let segments: SegmentRoutes
+  let approvals: ApprovalRoutes
   let pairings: PairingRoutes
   let signUps: SignUpRoutes
   /// Pushes, for devices.
@@ -124,6 +125,10 @@ struct RouteTable: Sendable {
         accessTokens.post),
       Route("GET", "/api/tokens", for: .publisher, by: .session, accessTokens.list),
       Route("DELETE", "/api/tokens/{}", for: .publisher, by: .session, accessTokens.delete),
+      Route("GET", "/api/approvals", for: .publisher, by: .session, approvals.list),
+      Route(
+        "POST", "/api/notifications/{}/approval", for: .publisher, by: .session,
+        body: .memory(limit: 8192), approvals.decide),
       Route("GET", "/api/drafts", for: .publisher, by: .session, drafts.list),
       Route(
         "POST", "/api/drafts", for: .publisher, by: .session, body: .memory(limit: 256 << 10),

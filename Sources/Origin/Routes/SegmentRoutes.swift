@@ -9,6 +9,8 @@ import Store
 struct SegmentRoutes: Sendable {
   let store: Store
   let announcement: Announcement
+  /// To how many people a notification may be sent without approval; nil for any number.
+  let approveAbove: Int?
 
   /// `GET /api/segments`: the segments by their names.
   func list(_ context: RequestContext) async throws -> Response {
@@ -47,7 +49,10 @@ struct SegmentRoutes: Sendable {
       try await store.requireFollowable(id, by: context.caller, member)
     }
     if query["dry-run"] != nil {
-      return .json(200, try await AudienceSize(announcement.addressees(segment)))
+      return .json(
+        200,
+        try await AudienceSize(
+          announcement.addressees(segment), announcement, approveAbove: approveAbove))
     }
     let version = try context.version(of: "segment")
     if context.request.fields["If-Match"] != nil, version == nil,

@@ -9,6 +9,8 @@ import Store
 struct SentRoutes: Sendable {
   let store: Store
   let announcement: Announcement
+  /// To how many people a notification may be sent without approval; nil for any number.
+  let approveAbove: Int?
   /// Whether users without a password may be addressed.
   let isDemo: Bool
   let exports: Exports
@@ -60,7 +62,10 @@ struct SentRoutes: Sendable {
     let audience = try Draft.audience(tags)
     try context.caller.requireAddressable(tags)
     try await store.requireFollowable(audience.named?.notification, by: context.caller, "to")
-    return .json(200, try await AudienceSize(announcement.size(of: audience)))
+    return .json(
+      200,
+      try await AudienceSize(
+        announcement.size(of: audience), announcement, approveAbove: approveAbove))
   }
 
   /// `GET /api/audience/names`: the first users and tags whose names begin with a text.
@@ -135,7 +140,7 @@ extension SentNotification: SearchedRow {
 }
 
 extension SentPage.Entry {
-  fileprivate init(_ sent: SentNotification, at now: Date) {
+  init(_ sent: SentNotification, at now: Date) {
     let notification = sent.notification
     self.init(
       id: notification.id, message: notification.said,
@@ -143,7 +148,8 @@ extension SentPage.Entry {
       created: notification.created, audience: notification.to,
       state: sent.state(at: now), counts: sent.counts(at: now))
     (sender, expires) = (sent.sender, notification.expires)
-    notBefore = notification.held ?? notification.notBefore
+    notBefore = notification.plannedTime
     localTime = notification.localTime.flatMap(LocalTime.init(text:))
+    if state == .held { approval = Approval(awaitedBy: notification) }
   }
 }

@@ -53,7 +53,7 @@ export const texts = {
   },
   states: {
     ready: "Bereit", preparing: "Wird vorbereitet", refused: "Abgelehnt", queued: "Wartet", sent: "Gesendet", displayed: "Angezeigt", fetched: "Abgerufen", opened: "Geöffnet", read: "Gelesen",
-    failed: "Fehlgeschlagen", expired: "Abgelaufen", cancelled: "Abgebrochen", withdrawn: "Zurückgezogen", scheduled: "Geplant", held: "Angehalten", running: "Läuft",
+    failed: "Fehlgeschlagen", expired: "Abgelaufen", cancelled: "Abgebrochen", withdrawn: "Zurückgezogen", scheduled: "Geplant", held: "Angehalten", awaiting: "Wartet auf Freigabe", running: "Läuft",
     paused: "Pausiert", off: "Aus", due: "Fällig", leased: "Wird gesendet", problem: "Gestört", warning: "Warnung",
   },
   signIn: {
@@ -259,6 +259,13 @@ export const texts = {
     noInteractions: "Niemand hat eine Taste gedrückt oder geantwortet.",
     notMeasurable: "Nicht messbar: Diese Geräte melden weder, dass sie angezeigt, noch, dass sie geöffnet wurde.",
     everyState: "Jeder Status", replay: "Erneut senden", replayed: "Sie wird erneut gesendet.", content: "Inhalt", to: "Empfänger", form: "Form", number: "Nummer",
+  },
+  approvals: {
+    title: "Wartet auf Ihre Freigabe", needed: "Für so viele Personen muss jemand anderes die Benachrichtigung freigeben. Erst danach wird sie gesendet.",
+    ownWaits: (all) => `Die Benachrichtigung geht an ${people(all)}. Gesendet wird sie, sobald jemand anderes sie freigegeben hat.`,
+    wanted: (name, all) => `${name} möchte an ${people(all)} senden.`,
+    approve: "Freigeben", approveQuestion: (all) => `Diese Benachrichtigung an ${people(all)} freigeben?`, approved: "Die Benachrichtigung ist freigegeben.", approvedBy: (name) => `Freigegeben von ${name}`,
+    refuse: "Ablehnen", reason: "Warum? Das liest, wer gesendet hat.", noReason: "Schreiben Sie einen Grund.", wasRefused: "Die Benachrichtigung ist abgelehnt.", refused: (name) => `${name} hat abgelehnt:`,
   },
   history: { title: "Änderungen", nothing: "nichts" },
   services: {

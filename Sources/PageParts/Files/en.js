@@ -54,7 +54,7 @@ export const texts = {
   },
   states: {
     ready: "Ready", preparing: "Preparing", refused: "Refused", queued: "Queued", sent: "Sent", displayed: "Displayed", fetched: "Fetched", opened: "Opened", read: "Read",
-    failed: "Failed", expired: "Expired", cancelled: "Cancelled", withdrawn: "Withdrawn", scheduled: "Scheduled", held: "Held", running: "Running",
+    failed: "Failed", expired: "Expired", cancelled: "Cancelled", withdrawn: "Withdrawn", scheduled: "Scheduled", held: "Held", awaiting: "Awaits approval", running: "Running",
     paused: "Paused", off: "Off", due: "Due", leased: "Being sent", problem: "Problem", warning: "Warning",
   },
   signIn: {
@@ -260,6 +260,13 @@ export const texts = {
     noInteractions: "Nobody has pressed a button or replied.",
     notMeasurable: "Not measurable: its devices report neither that it was displayed nor that it was opened.",
     everyState: "All states", replay: "Send again", replayed: "It will be sent again.", content: "Content", to: "Recipients", form: "Form", number: "Number",
+  },
+  approvals: {
+    title: "Awaiting your approval", needed: "It is for so many people that another publisher has to approve it: it is sent after that.",
+    ownWaits: (all) => `It is for ${people(all)}, and is sent once another publisher has approved it.`,
+    wanted: (name, all) => `${name} wants to send this to ${people(all)}.`,
+    approve: "Approve", approveQuestion: (all) => `Approve this notification to ${people(all)}?`, approved: "It was approved.", approvedBy: (name) => `Approved by ${name}`,
+    refuse: "Refuse", reason: "Why? Its sender reads this.", noReason: "Write a reason.", wasRefused: "It was refused.", refused: (name) => `${name} has refused it:`,
   },
   history: { title: "Changes", nothing: "nothing" },
   services: {

@@ -62,7 +62,7 @@ enum ApprovalState: String {
 }
 
 extension Queryable {
-  fileprivate func approval(of id: Int) throws -> StoredApproval? {
+  func approval(of id: Int) throws -> StoredApproval? {
     try first(
       """
       SELECT name, reason, approval.created FROM approval LEFT JOIN users ON users.id = user_id

@@ -40,6 +40,7 @@ extension AudienceSize {
     }
     return users
       + (devices.isEmpty ? ", no device yet" : ", devices: \(devices.joined(separator: ", "))")
+      + (needsApproval == true ? "; another publisher would have to approve it" : "")
   }
 }
 

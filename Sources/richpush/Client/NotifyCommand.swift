@@ -83,7 +83,8 @@ enum NotifyCommand: Command {
     let unreached =
       reach.devicesWithoutLane == 0
       ? "" : ", \(reach.devicesWithoutLane) of them without a push service"
-    return " (\(users), \(devices)\(unreached))"
+    let waiting = created.approval == nil ? "" : "; it awaits the approval of another publisher"
+    return " (\(users), \(devices)\(unreached))\(waiting)"
   }
 
   private static func dryRun(

@@ -45,6 +45,9 @@ enum ServeCommand: Command {
     .list("subjects", "TAG=NAME", "what people can choose to get, such as news=News"),
     .value(
       "sign-up", "HOW", "people add themselves for --subjects: open, or approval by an admin"),
+    .value(
+      "approve-above", "NUMBER",
+      "a notification for more people waits until another publisher approves it"),
     .value("public-url", "URL", "this server's address for phones, used in the links of pushes"),
     .list(
       "compat", "LIST",
@@ -204,6 +207,7 @@ enum ServeCommand: Command {
     configuration.objectCacheBytes = (try arguments.integer("objects-cache") ?? 0) << 20
     configuration.isDemo = arguments.flag("demo")
     configuration.hasConsole = !arguments.flag("no-console")
+    configuration.approveAbove = try arguments.integer("approve-above", in: 1...1_000_000_000)
     configuration.signUp = try arguments.choice("sign-up")
     configuration.publishAs = arguments.string("publish-as")
     configuration.settle = Double(try arguments.integer("settle", in: 0...60) ?? 2)

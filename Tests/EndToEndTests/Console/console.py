@@ -1236,6 +1236,76 @@ def check_a_coupon_is_filled_in_previewed_kept_and_sent_without_a_file(console):
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
 
 
+def check_what_is_for_many_people_is_approved_or_refused_by_another_publisher(console):
+    readers = [f"reader{number}" for number in range(201)]
+    with console.page("olga") as olga, console.page("paul") as paul:
+        first = send(olga, "olga", "Not a good idea", to=[f"username:{name}" for name in readers])
+        # The others are told at once.
+        expect(paul.locator("nav .mark")).to_contain_text("1")
+        expect(olga.locator("nav .mark")).to_have_count(0)
+        show(olga, f"sent/{first}")
+        expect(olga.locator("main")).to_contain_text("It is for 201 people, and is sent once another publisher has approved it.")
+        expect(olga.get_by_role("button", name="Approve")).to_have_count(0)
+        compose(olga, "beach.jpg", "A good idea", ", ".join(readers))
+        olga.get_by_role("button", name="Send", exact=True).click()
+        question = olga.get_by_role("dialog")
+        expect(question).to_contain_text("another publisher has to approve it")
+        question.get_by_role("button", name="Send", exact=True).click()
+        expect(olga.get_by_role("heading", level=1)).to_have_text("A good idea")
+        second = olga.url.split("/")[-1]
+        show(olga, "sent")
+        expect(entry(olga, "A good idea")).to_contain_text("Awaits approval")
+        assert olga.request.get(f"{SERVER}/api/notifications/{second}", headers=basic("reader0")).status == 404
+
+        expect(paul.locator("nav .mark")).to_contain_text("2")
+        with console.page("paul", viewport={"width": 390, "height": 700}, locale="de-DE") as narrow:
+            narrow.goto(f"{SERVER}/console/#sent")
+            expect(narrow.locator(".awaiting li")).to_have_count(2)
+            expect(narrow.locator(".awaiting")).to_contain_text("olga möchte an 201 Personen senden.")
+            assert not violations(narrow, "what awaits approval")
+            assert narrow.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+            narrow.get_by_role("link", name="A good idea").click()
+            expect(narrow.get_by_role("button", name="Freigeben")).to_be_visible()
+            assert not violations(narrow, "a notification that awaits approval")
+            assert narrow.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+            rows = narrow.locator("nav a").evaluate_all("links => new Set(links.map(link => Math.round(link.getBoundingClientRect().y))).size")
+            assert rows == 1, rows
+        show(paul, "sent")
+        paul.locator(".awaiting").get_by_role("link", name="A good idea").click()
+        expect(paul.get_by_role("button", name="Withdraw")).to_have_count(0)
+        expect(paul.locator(".profiles img").first).to_be_visible()
+        # What is approved is what is shown.
+        change = olga.request.patch(f"{SERVER}/api/notifications/{second}", headers=basic("olga"), data=json.dumps({"message": "A better idea"}))
+        assert change.ok, change.text()
+        approve = paul.get_by_role("button", name="Approve")
+        approve.focus()
+        paul.keyboard.press("Enter")
+        paul.get_by_role("dialog").get_by_role("button", name="Approve").click()
+        expect(paul.locator(".toast")).to_contain_text("changed meanwhile")
+        paul.reload()
+        expect(paul.get_by_role("heading", level=1)).to_have_text("A better idea")
+        approve.click()
+        paul.get_by_role("dialog").get_by_role("button", name="Approve").click()
+        expect(paul.locator(".toast")).to_have_text("It was approved.")
+        assert olga.request.get(f"{SERVER}/api/notifications/{second}", headers=basic("reader0")).ok
+        expect(paul.locator(".awaiting li")).to_have_count(1)
+        paul.locator(".awaiting").get_by_role("link", name="Not a good idea").click()
+        paul.get_by_role("button", name="Refuse").click()
+        dialog = paul.get_by_role("dialog")
+        dialog.get_by_role("button", name="Refuse").click()
+        expect(dialog.get_by_role("alert")).to_have_text("Write a reason.")
+        dialog.get_by_label("Why?").fill("It is too <b>early</b>.")
+        assert not violations(paul, "a refusal")
+        dialog.get_by_role("button", name="Refuse").click()
+        expect(paul.locator(".toast")).to_have_text("It was refused.")
+        expect(paul.locator("nav .mark")).to_have_count(0)
+        expect(paul.locator(".awaiting")).to_be_hidden()
+        show(olga, f"sent/{first}")
+        expect(olga.locator("main")).to_contain_text("paul has refused it: It is too <b>early</b>.")
+        show(olga, f"sent/{second}")
+        expect(olga.locator(".timeline")).to_contain_text("Approved by paul")
+
+
 def check_a_scheduled_notification_is_changed_and_a_fetched_one_not_offered(console):
     with console.page("nora") as page:
         late = send(page, "nora", "Later", notBefore="2099-01-01T12:00:00Z")
