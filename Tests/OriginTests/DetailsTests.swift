@@ -85,8 +85,8 @@ import Waiting
   {
     try await TestServer.test(prepare: { try $1.installNote() }) { server in
       try await server.addUser("bob", .publisher)
-      for (user, zone) in [("device", "Etc/GMT-14"), ("bob", "Etc/GMT+12")] {
-        let id = try await server.register("handle of \(user)", as: user)
+      for (user, handle, zone) in [("device", "AA", "Etc/GMT-14"), ("bob", "BB", "Etc/GMT+12")] {
+        let id = try await server.register(handle, as: user)
         let found = try await server.execute(
           "PATCH", "/api/register/\(id)", as: user, body: #"{"timeZone":"\#(zone)"}"#)
         #expect(found.status == 200, "\(found.text)")

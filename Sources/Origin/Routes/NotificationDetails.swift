@@ -46,7 +46,9 @@ struct NotificationDetails: Sendable {
     }
     var details = RichNotification(
       notification, saying: said, isRead: own.first?.read != nil)
-    if !seesAll, let due = own.first?.due { details.notBefore = due }
+    if !seesAll, let due = own.first?.due, due > details.notBefore ?? due {
+      details.notBefore = due
+    }
     if !seesAll, let later = notification.replacedBy,
       try await store.notifications.receipts(of: later, users: [caller.id]).isEmpty
     {

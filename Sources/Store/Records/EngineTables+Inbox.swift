@@ -146,7 +146,9 @@ extension EngineTables {
       ) { row in
         var notification = try StoredNotification(&row)
         notification.replacedBy = nil
-        notification.notBefore = try row.next(Date?.self) ?? notification.notBefore
+        if let due = try row.next(Date?.self), due > notification.notBefore ?? due {
+          notification.notBefore = due
+        }
         return InboxEntry(notification: notification, isRead: try row.next())
       }
     }
@@ -232,11 +234,11 @@ extension Changing {
 
   /// Makes a user of a stored part of an audience a recipient before that part's turn.
   func addPendingRecipient(_ user: UserID, of id: Int, at now: Date) throws {
-    // Who has a time of its own has it from then on, so that the event of another time is not for it.
+    // The time of its own has passed; the push event of that time comes with the part.
     try send(
       """
       INSERT INTO recipient(user_id, notification, due)
-      SELECT $1, $2, CASE WHEN local_time IS NOT NULL THEN CAST($3 AS bigint) END FROM notification
+      SELECT $1, $2, CASE WHEN local_time IS NOT NULL THEN 0 END FROM notification
       WHERE id = $2 AND EXISTS (\(pendingRecipient("$1", of: "$2", at: "$3")))
       ON CONFLICT DO NOTHING
       """, user, id, now)
