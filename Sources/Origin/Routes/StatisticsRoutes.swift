@@ -75,7 +75,9 @@ extension [String: String] {
     guard let day = try? format.parse(text), format.format(day) == text else {
       throw ServiceError(.invalidRequest, "\(name) must be a date, such as 2026-11-30.")
     }
-    return Week(day: Int((day.timeIntervalSince1970 / 86_400).rounded(.down)), in: zone)
+    let number = Int((day.timeIntervalSince1970 / 86_400).rounded(.down))
+    // Nothing was sent before 1970, and all weeks have years of four digits.
+    return Week(day: min(max(0, number), 2_900_000), in: zone)
   }
 }
 
