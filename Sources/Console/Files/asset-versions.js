@@ -1,7 +1,7 @@
 // What assets had before they were replaced or removed, and can get back.
 import { assetMedia, assetPath, get, post, query } from "./api.js";
 import { fill, h, icon } from "./dom.js";
-import { bytes, exactTime, kind, time } from "./format.js";
+import { bytes, exactTime, kind, number, time } from "./format.js";
 import { texts } from "./texts.js";
 
 const t = texts.versions;
@@ -11,12 +11,12 @@ export const restore = (asset, sha256) => post(assetPath(asset, "/restore"), sha
 
 /** What an asset had before, which `restored` is called for with the asset when it has it again; nothing if there is none. */
 export function earlierVersions(asset, restored) {
-  const section = h("section", { hidden: true, class: "versions" });
+  const details = h("details", { hidden: true, class: "versions" });
   get(assetPath(asset, "/versions")).then(({ versions }) => {
-    section.hidden = !versions.length;
-    fill(section, h("h3", {}, t.title), h("p", { class: "hint" }, t.hint), list(versions, restored));
-  }, () => section.remove());
-  return section;
+    details.hidden = !versions.length;
+    fill(details, h("summary", {}, `${t.title} (${number(versions.length)})`), h("p", { class: "hint" }, t.hint), list(versions, restored));
+  }, () => details.remove());
+  return details;
 }
 
 /** A dialog with what was removed; `restored` is called with each asset that is there again. */
