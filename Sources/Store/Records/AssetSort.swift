@@ -11,14 +11,16 @@ struct AssetSort {
     first =
       switch order {
       case nil, .name: nil
-      case .newest: ("modified", true)
-      case .oldest: ("modified", false)
-      case .largest: ("bytes", true)
-      case .smallest: ("bytes", false)
+      case .newest: ("asset.modified", true)
+      case .oldest: ("asset.modified", false)
+      case .largest: ("asset.bytes", true)
+      case .smallest: ("asset.bytes", false)
       }
   }
 
-  private var names: String { isByName ? "ordered, name, rich_type" : "rich_type, name" }
+  private var names: String {
+    isByName ? "asset.ordered, asset.name, asset.rich_type" : "asset.rich_type, asset.name"
+  }
 
   /// What follows ORDER BY.
   var columns: String {

@@ -26,7 +26,7 @@ extension Changing {
         CAST($1 AS bigint)
       FROM asset
       WHERE rich_type = $2 AND name = $3 AND blob IS NOT NULL
-        AND blob <> coalesce(CAST($4 AS text), '') AND stamp = coalesce($5, stamp)
+        AND blob <> coalesce(CAST($4 AS text), '') AND stamp = coalesce($5, stamp) \(lock("FOR UPDATE"))
       ON CONFLICT (rich_type, name, blob) DO UPDATE SET type = excluded.type, bytes = excluded.bytes,
         modified = excluded.modified, alt = excluded.alt, focus = excluded.focus, ended = excluded.ended
       """, now, richType, name, insteadOf, stamp)
