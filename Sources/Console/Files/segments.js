@@ -128,11 +128,14 @@ function editSegment(saved) {
       problem.textContent = "";
       if (!Object.keys(segment).length) return (count.textContent = "");
       try {
-        const { users, devices } = await put(`${path("new")}?dry-run`, segment);
-        if (own === asked) count.textContent = users ? countWords(users, devices) : texts.audience.nobody;
+        const { users, devices, unknown } = await put(`${path("new")}?dry-run`, segment);
+        if (own !== asked) return undefined;
+        count.textContent = users ? countWords(users, devices) : texts.audience.nobody;
+        if (unknown.length) count.append(" ", texts.audience.unknown(unknown));
       } catch (error) {
         if (own === asked) refuse(error);
       }
+      return undefined;
     }
 
     function refuse(error) {
