@@ -302,6 +302,8 @@ import Testing
     var result = DryRun(
       audience: audience(isFull), renditions: [rendition], texts: [text], warnings: [])
     result.times = isFull ? DryRun.Times(first: date, last: date, passed: 1) : nil
+    result.skipped =
+      isFull ? DryRun.Skipped(count: 1, users: [.init(username: "u", placeholder: "p")]) : nil
     return result
   }
 

@@ -259,6 +259,12 @@ struct WritingFunction: Sendable {
         _ = try await $0.segments.removeSegment("removed", version: nil)
       }
     },
+    // It writes what remains of the audience of a notification that is asked about.
+    Self("members", effects: none) { store in
+      var conditions = AudienceConditions()
+      conditions.opened = 0
+      _ = try await store.segments.members(meeting: conditions, allowingPasswordless: true)
+    },
   ]
 
   private static let pairings = [
@@ -326,6 +332,7 @@ struct WritingFunction: Sendable {
     Self("decide") { store in
       var new = NotificationInsert.withPush(to: alice)
       (new.recipients, new.sender, new.approvalAbove) = ([alice, bob], shop, 1)
+      new.event = nil
       let waiting = try await store.notifications.create(new).notification
       return Call(effects: [.change(waiting.id), .jobs(lane: "fcm")]) {
         _ = try await $0.approvals.decide(

@@ -80,10 +80,10 @@ extension EngineTables {
         }
         var users = SQLConditions()
         if conditions.clauses != nil {
-          users.add("name \(connection.isIn(users.parameter(Array(conditions.names))))")
+          users.append("name \(connection.isIn(users.parameter(Array(conditions.names))))")
         }
-        users.add("(hash IS NOT NULL OR \(users.parameter(allowingPasswordless)))")
-        connection.add(conditions, of: "users.id", to: &users)
+        users.append("(hash IS NOT NULL OR \(users.parameter(allowingPasswordless)))")
+        connection.append(conditions, of: "users.id", to: &users)
         found.users = try connection.rows(
           "SELECT id FROM users WHERE \(users.text) ORDER BY id", values: users.values, limit: .max
         ) { try $0.next() }
@@ -199,7 +199,7 @@ private struct SQLConditions {
 
   var text: String { conditions.joined(separator: " AND ") }
 
-  mutating func add(_ condition: String) { conditions.append(condition) }
+  mutating func append(_ condition: String) { conditions.append(condition) }
 
   /// The name of a parameter with this value.
   mutating func parameter(_ value: any Parameter) -> String {
@@ -227,12 +227,12 @@ extension Queryable {
       // CROSS JOIN: SQLite's planner must begin with the tag.
       source =
         "registration_tag AS rarest CROSS JOIN registration"
-      found.add("registration.id = rarest.registration")
-      found.add("rarest.tag = \(found.parameter(rarest))")
+      found.append("registration.id = rarest.registration")
+      found.append("rarest.tag = \(found.parameter(rarest))")
       let others = clause.with.filter { $0 != rarest }
       clauses = [TagClause(with: others, without: clause.without)]
     }
-    found.add("registration.ended IS NULL")
+    found.append("registration.ended IS NULL")
     if let clauses {
       let alternatives = clauses.map { clause in
         let with = clause.with.map { hasTag(found.parameter($0)) }
@@ -240,23 +240,23 @@ extension Queryable {
         let all = with + without
         return all.isEmpty ? "true" : "(" + all.joined(separator: " AND ") + ")"
       }
-      found.add("(" + alternatives.joined(separator: " OR ") + ")")
+      found.append("(" + alternatives.joined(separator: " OR ") + ")")
     }
     if let language = conditions.language?.lowercased() {
       let (whole, variants) = (found.parameter(language), found.parameter(language + "-%"))
-      found.add(
+      found.append(
         "(lower(registration.language) = \(whole) OR lower(registration.language) LIKE \(variants))"
       )
     }
     if let platform = conditions.platform {
-      found.add("registration.platform = \(found.parameter(platform))")
+      found.append("registration.platform = \(found.parameter(platform))")
     }
     if let days = conditions.lastContact {
       let since = now - Double(days) * 86_400
-      found.add(
+      found.append(
         "coalesce(registration.contact, registration.updated) >= \(found.parameter(since))")
     }
-    add(conditions, of: "registration.user_id", to: &found)
+    append(conditions, of: "registration.user_id", to: &found)
     var devices = AudienceDevices()
     _ = try rows(
       """
@@ -279,13 +279,13 @@ extension Queryable {
   }
 
   /// Adds what a user must meet, whose number is in a column.
-  fileprivate func add(
+  fileprivate func append(
     _ conditions: AudienceConditions, of user: String, to found: inout SQLConditions
   ) {
     // Who waits for approval belongs to no audience, not even to that of everybody.
-    found.add("\(user) NOT IN (SELECT sign_up.user_id FROM sign_up WHERE waiting = 1)")
+    found.append("\(user) NOT IN (SELECT sign_up.user_id FROM sign_up WHERE waiting = 1)")
     for (name, value) in conditions.attributes.sorted(by: { $0.key < $1.key }) {
-      found.add(
+      found.append(
         """
         EXISTS (SELECT 1 FROM user_attribute AS known WHERE known.user_id = \(user)
           AND known.name = \(found.parameter(name)) AND known.value = \(found.parameter(value)))
@@ -294,7 +294,7 @@ extension Queryable {
     // IN: planners may begin with these, by the index on a notification's progress.
     for (notification, comparison) in [(conditions.opened, ">="), (conditions.notOpened, "<")] {
       guard let notification else { continue }
-      found.add(
+      found.append(
         """
         \(user) IN (SELECT recipient.user_id FROM recipient
           WHERE recipient.notification = \(found.parameter(notification)) AND \(progress) \(comparison) 4)

@@ -16,7 +16,7 @@ extension EngineTables {
       let (recipients, devices) = try await database.read { connection in
         try connection.recipients(of: notification, after: after, limit: Self.batch)
       }
-      for recipient in recipients { count.add(recipient, with: devices[recipient.user] ?? []) }
+      for recipient in recipients { count.include(recipient, with: devices[recipient.user] ?? []) }
       guard recipients.count == Self.batch, let user = recipients.last?.user else { break }
       last = user
       await Task.yield()
@@ -49,7 +49,7 @@ extension EngineTables {
                 updated: try row.next())
             }
           }
-          for job in jobs { pushes.add(job, state) }
+          for job in jobs { pushes.include(job, state) }
           last = jobs.count == Self.batch ? jobs.last?.id : nil
           await Task.yield()
         } while last != nil
@@ -77,7 +77,7 @@ extension EngineTables {
         }
       }
       for one in found {
-        count.add(
+        count.include(
           one.event == InteractionInsert.Event.reply.rawValue ? .replies : .actions, at: one.time)
       }
       last = found.count == Self.batch ? found.last?.id : nil
@@ -114,7 +114,7 @@ extension EngineTables {
       }
       for one in found {
         let period = starts.lastIndex { $0 <= one.time } ?? 0
-        periods[period].add(one.counts, isWithdrawn: one.withdrawn != nil)
+        periods[period].include(one.counts, isWithdrawn: one.withdrawn != nil)
       }
       last = found.count == Self.batch ? found.last?.id : nil
       await Task.yield()
@@ -124,7 +124,7 @@ extension EngineTables {
 }
 
 extension PeriodCounts {
-  fileprivate mutating func add(_ counts: NotificationCounts, isWithdrawn: Bool) {
+  fileprivate mutating func include(_ counts: NotificationCounts, isWithdrawn: Bool) {
     notifications += 1
     withdrawn += isWithdrawn ? 1 : 0
     recipients += counts.recipients

@@ -43,7 +43,7 @@ struct UserPushes: Sendable {
 
   func reason(_ number: Int) -> UnreachedRecipients { reasons[number] }
 
-  mutating func add(_ job: Job, _ state: JobState) {
+  mutating func include(_ job: Job, _ state: JobState) {
     let outcome: Outcome =
       switch state {
       case .sent: .sent(job.updated)
@@ -97,9 +97,9 @@ struct StatisticsCount {
     course = Course(since: start)
   }
 
-  mutating func add(_ step: CourseStep, at time: Date) { course.add(step, at: time) }
+  mutating func include(_ step: CourseStep, at time: Date) { course.add(step, at: time) }
 
-  mutating func add(_ recipient: CountedRecipient, with devices: [CountedDevice]) {
+  mutating func include(_ recipient: CountedRecipient, with devices: [CountedDevice]) {
     var (reached, waits): ([(step: CourseStep, time: Date)], Bool) = ([], false)
     for (step, time) in recipient.times {
       if let time { reached.append((step, time)) }
