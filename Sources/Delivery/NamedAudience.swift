@@ -95,6 +95,9 @@ extension Announcement {
     (conditions.language, conditions.platform) = (segment.language, segment.platform)
     conditions.lastContact = segment.lastContact
     (conditions.opened, conditions.notOpened) = (segment.opened, segment.notOpened)
+    for notification in [segment.opened, segment.notOpened].compactMap(\.self) {
+      try await store.notifications.completeAudience(of: notification)
+    }
     let members = try await store.segments.members(
       meeting: conditions, allowingPasswordless: admitsGuests)
     found.devices = members.devices

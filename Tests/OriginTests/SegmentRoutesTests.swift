@@ -30,7 +30,7 @@ import Waiting
 
   @Test func `a segment is saved, counted and changed by publishers`() async throws {
     try await TestServer.test { server in
-      _ = try await server.register("d", as: "device")
+      _ = try await server.register("aa01", as: "device")
       let counted = try await Self.send(server, "PUT", "/new?dry-run", #"{"platform":"apns"}"#)
       #expect(counted.status == 200 && counted.json["users"] as? Int == 1)
       #expect((counted.json["devices"] as? [String: Int]) == ["apns": 1])
@@ -99,7 +99,7 @@ import Waiting
     async throws
   {
     try await TestServer.test { server in
-      _ = try await server.register("d", as: "device")
+      _ = try await server.register("aa01", as: "device")
       _ = try await Self.send(server, "PUT", "/phones", #"{"platform":"apns"}"#)
       let time = (Date() + 3600).formatted(.iso8601)
       let scheduled = try await Self.notify(
@@ -121,7 +121,7 @@ import Waiting
 
   @Test func `a scheduled notification is sent when it is due`() async throws {
     try await TestServer.test { server in
-      _ = try await server.register("d", as: "device")
+      _ = try await server.register("aa01", as: "device")
       _ = try await Self.send(server, "PUT", "/phones", #"{"platform":"apns"}"#)
       let soon = try await server.execute(
         "POST", "/api/notifications?delay=1", as: "publisher",
@@ -138,7 +138,7 @@ import Waiting
 
   @Test func `who has opened a notification is only for its sender`() async throws {
     try await TestServer.test { server in
-      _ = try await server.register("d", as: "device")
+      _ = try await server.register("aa01", as: "device")
       try await server.addUser("other", .publisher)
       let sent = try await Self.notify(server, to: #"["username:device"]"#)
       let id = try #require(sent.json["id"] as? Int)
@@ -167,11 +167,11 @@ import Waiting
 
   @Test func `a device cannot take a tag that stands for an audience`() async throws {
     try await TestServer.test { server in
-      let answer = try await server.execute("POST", "/api/register?handle=d", as: "device")
+      let answer = try await server.execute("POST", "/api/register?handle=aa01", as: "device")
       let id = answer.text.trimmingCharacters(in: ["\""])
       let put = try await server.execute(
         "PUT", "/api/register/" + id, as: "device",
-        body: #"{"Platform":"apns","Handle":"d","Tags":["segment:gold"]}"#)
+        body: #"{"Platform":"apns","Handle":"aa01","Tags":["segment:gold"]}"#)
       #expect(put.status == 400 && put.detail?.contains("reserved") == true)
     }
   }

@@ -65,7 +65,8 @@ import Testing
     _ id: String, of user: String, in store: Store, tags: [String] = [], language: String? = nil,
     platform: String = "apns"
   ) async throws -> UserID {
-    let user = try await store.user(user)
+    let known = try await store.accounts.user(named: user)?.id
+    let user = if let known { known } else { try await store.user(user) }
     var change = RegistrationChange(platform: platform, handle: id)
     (change.tags, change.language) = (tags, language)
     guard case .stored = try await store.accounts.putRegistration(id, user: user, change) else {

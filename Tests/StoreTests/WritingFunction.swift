@@ -259,12 +259,6 @@ struct WritingFunction: Sendable {
         _ = try await $0.segments.removeSegment("removed", version: nil)
       }
     },
-    // It writes what remains of the audience of a notification that is asked about.
-    Self("members", effects: none) { store in
-      var conditions = AudienceConditions()
-      conditions.opened = 0
-      _ = try await store.segments.members(meeting: conditions, allowingPasswordless: true)
-    },
   ]
 
   private static let pairings = [

@@ -67,9 +67,6 @@ extension EngineTables {
   func members(
     meeting conditions: AudienceConditions, allowingPasswordless: Bool
   ) async throws -> AudienceMembers {
-    for notification in [conditions.opened, conditions.notOpened].compactMap(\.self) {
-      try await completeAudience(of: notification)
-    }
     let now = now()
     return try await database.read { connection in
       var found = AudienceMembers()
@@ -80,10 +77,10 @@ extension EngineTables {
         }
         var users = SQLConditions()
         if conditions.clauses != nil {
-          users.append("name \(connection.isIn(users.parameter(Array(conditions.names))))")
+          users.require("name \(connection.isIn(users.parameter(Array(conditions.names))))")
         }
-        users.append("(hash IS NOT NULL OR \(users.parameter(allowingPasswordless)))")
-        connection.append(conditions, of: "users.id", to: &users)
+        users.require("(hash IS NOT NULL OR \(users.parameter(allowingPasswordless)))")
+        connection.require(conditions, of: "users.id", to: &users)
         found.users = try connection.rows(
           "SELECT id FROM users WHERE \(users.text) ORDER BY id", values: users.values, limit: .max
         ) { try $0.next() }
@@ -199,7 +196,7 @@ private struct SQLConditions {
 
   var text: String { conditions.joined(separator: " AND ") }
 
-  mutating func append(_ condition: String) { conditions.append(condition) }
+  mutating func require(_ condition: String) { conditions.append(condition) }
 
   /// The name of a parameter with this value.
   mutating func parameter(_ value: any Parameter) -> String {
@@ -227,12 +224,12 @@ extension Queryable {
       // CROSS JOIN: SQLite's planner must begin with the tag.
       source =
         "registration_tag AS rarest CROSS JOIN registration"
-      found.append("registration.id = rarest.registration")
-      found.append("rarest.tag = \(found.parameter(rarest))")
+      found.require("registration.id = rarest.registration")
+      found.require("rarest.tag = \(found.parameter(rarest))")
       let others = clause.with.filter { $0 != rarest }
       clauses = [TagClause(with: others, without: clause.without)]
     }
-    found.append("registration.ended IS NULL")
+    found.require("registration.ended IS NULL")
     if let clauses {
       let alternatives = clauses.map { clause in
         let with = clause.with.map { hasTag(found.parameter($0)) }
@@ -240,23 +237,23 @@ extension Queryable {
         let all = with + without
         return all.isEmpty ? "true" : "(" + all.joined(separator: " AND ") + ")"
       }
-      found.append("(" + alternatives.joined(separator: " OR ") + ")")
+      found.require("(" + alternatives.joined(separator: " OR ") + ")")
     }
     if let language = conditions.language?.lowercased() {
       let (whole, variants) = (found.parameter(language), found.parameter(language + "-%"))
-      found.append(
+      found.require(
         "(lower(registration.language) = \(whole) OR lower(registration.language) LIKE \(variants))"
       )
     }
     if let platform = conditions.platform {
-      found.append("registration.platform = \(found.parameter(platform))")
+      found.require("registration.platform = \(found.parameter(platform))")
     }
     if let days = conditions.lastContact {
       let since = now - Double(days) * 86_400
-      found.append(
+      found.require(
         "coalesce(registration.contact, registration.updated) >= \(found.parameter(since))")
     }
-    append(conditions, of: "registration.user_id", to: &found)
+    require(conditions, of: "registration.user_id", to: &found)
     var devices = AudienceDevices()
     _ = try rows(
       """
@@ -279,13 +276,13 @@ extension Queryable {
   }
 
   /// Adds what a user must meet, whose number is in a column.
-  fileprivate func append(
+  fileprivate func require(
     _ conditions: AudienceConditions, of user: String, to found: inout SQLConditions
   ) {
     // Who waits for approval belongs to no audience, not even to that of everybody.
-    found.append("\(user) NOT IN (SELECT sign_up.user_id FROM sign_up WHERE waiting = 1)")
+    found.require("\(user) NOT IN (SELECT sign_up.user_id FROM sign_up WHERE waiting = 1)")
     for (name, value) in conditions.attributes.sorted(by: { $0.key < $1.key }) {
-      found.append(
+      found.require(
         """
         EXISTS (SELECT 1 FROM user_attribute AS known WHERE known.user_id = \(user)
           AND known.name = \(found.parameter(name)) AND known.value = \(found.parameter(value)))
@@ -294,7 +291,7 @@ extension Queryable {
     // IN: planners may begin with these, by the index on a notification's progress.
     for (notification, comparison) in [(conditions.opened, ">="), (conditions.notOpened, "<")] {
       guard let notification else { continue }
-      found.append(
+      found.require(
         """
         \(user) IN (SELECT recipient.user_id FROM recipient
           WHERE recipient.notification = \(found.parameter(notification)) AND \(progress) \(comparison) 4)

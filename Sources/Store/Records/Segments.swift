@@ -91,7 +91,8 @@ package protocol Segments: Sendable {
   func removeSegment(_ name: String, version: Int?) async throws -> SegmentRemoval
   /// The users and devices that meet conditions now.
   ///
-  /// The cost grows with those who have the tag, or got the notification; with all devices if there is neither.
+  /// Of a notification's audience, only what is written counts (``Notifications/completeAudience(of:)``). The cost grows
+  /// with those who have the tag, or got the notification; with all devices if there is neither.
   func members(
     meeting conditions: AudienceConditions, allowingPasswordless: Bool
   ) async throws -> AudienceMembers

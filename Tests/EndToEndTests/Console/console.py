@@ -1044,7 +1044,7 @@ def check_a_segment_is_saved_counted_and_sent_to_and_the_rest_is_sent_to_again(c
         page.get_by_role("link", name="Send to those who have not opened it").click(timeout=30_000)
         expect(page.get_by_label("Kind of recipients")).to_have_value("notOpened")
         expect(page.get_by_role("textbox", name="Message")).to_have_value("Have you seen it?")
-        expect(page.locator("fieldset").filter(has_text="Kind of recipients").get_by_role("status").first).to_contain_text("2 people")
+        expect(page.locator("fieldset").filter(has=page.get_by_label("Kind of recipients")).get_by_role("status")).to_contain_text("2 people")
 
 
 def check_a_draft_is_finished_and_sent_by_another_publisher(console):
