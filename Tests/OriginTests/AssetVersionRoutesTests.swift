@@ -91,7 +91,8 @@ import Waiting
       ] {
         let answer = try await server.execute("POST", path, as: "publisher", body: body)
         #expect(answer.status == status, "\(path) \(body): \(answer.status)")
-        #expect(answer.text.contains(words), "\(path) \(body): \(answer.text)")
+        let sentences = [answer.detail ?? ""] + answer.errors.map(\.detail)
+        #expect(sentences.contains { $0.contains(words) }, "\(path) \(body): \(sentences)")
       }
       #expect(
         try await server.status("GET", "/api/assets/note/none.txt/versions", as: "publisher") == 404
