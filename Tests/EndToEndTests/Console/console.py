@@ -1336,7 +1336,7 @@ def check_a_scheduled_notification_is_changed_and_a_fetched_one_not_offered(cons
         expect(changes.nth(0)).to_contain_text("by admin")
         expect(changes.nth(0)).to_contain_text("Titlenothing → News")
         expect(changes.nth(1)).to_contain_text("by nora")
-        for words in ["MessageLater → Sooner", "Contentnothing → ", "Expires atnothing → ", "1 January 2099", "→ Sunday, 1 June 2098"]:
+        for words in ["MessageLater → Sooner", "ContentPictures: beach.jpg → Pictures: logo.png", "Expires atnothing → ", "1 January 2099", "→ Sunday, 1 June 2098"]:
             expect(changes.nth(1)).to_contain_text(words)
         sent = send(page, "nora", "Now")
         show(page, f"sent/{sent}")
