@@ -301,8 +301,6 @@ import Testing
     text.language = isFull ? "de" : nil
     var result = DryRun(
       audience: audience(isFull), renditions: [rendition], texts: [text], warnings: [])
-    result.skipped =
-      isFull ? DryRun.Skipped(count: 1, users: [.init(username: "u", placeholder: "p")]) : nil
     result.times = isFull ? DryRun.Times(first: date, last: date, passed: 1) : nil
     result.skipped =
       isFull ? DryRun.Skipped(count: 1, users: [.init(username: "u", placeholder: "p")]) : nil
