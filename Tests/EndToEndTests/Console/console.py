@@ -1241,14 +1241,21 @@ def check_a_coupon_is_filled_in_previewed_kept_and_sent_without_a_file(console):
 def check_what_is_for_many_people_is_approved_or_refused_by_another_publisher(console):
     readers = [f"reader{number}" for number in range(201)]
     with console.page("olga") as olga, console.page("paul") as paul:
-        first = send(olga, "olga", "Not a good idea", to=[f"username:{name}" for name in readers])
+        for number, name in enumerate(readers):
+            answer = olga.request.put(f"{SERVER}/api/register/of-{name}", headers=basic(name), data=json.dumps(
+                {"Platform": "apns", "Handle": f"AB{number:04}", "Tags": ["many"]}))
+            assert answer.ok, answer.text()
+        first = send(olga, "olga", "Not a good idea", to=["many"])
         # The others are told at once.
         expect(paul.locator("nav .mark")).to_contain_text("1")
         expect(olga.locator("nav .mark")).to_have_count(0)
         show(olga, f"sent/{first}")
         expect(olga.locator("main")).to_contain_text("It is for 201 people, and is sent once another publisher has approved it.")
         expect(olga.get_by_role("button", name="Approve")).to_have_count(0)
-        compose(olga, "beach.jpg", "A good idea", ", ".join(readers))
+        show(olga, "compose/img/beach.jpg")
+        olga.get_by_role("textbox", name="Message").fill("A good idea")
+        olga.get_by_label("Kind of recipients").select_option("Tags")
+        olga.get_by_role("combobox", name="Recipients", exact=True).fill("many")
         olga.get_by_role("button", name="Send", exact=True).click()
         question = olga.get_by_role("dialog")
         expect(question).to_contain_text("another publisher has to approve it")
@@ -1260,20 +1267,23 @@ def check_what_is_for_many_people_is_approved_or_refused_by_another_publisher(co
         assert olga.request.get(f"{SERVER}/api/notifications/{second}", headers=basic("reader0")).status == 404
 
         expect(paul.locator("nav .mark")).to_contain_text("2")
-        with console.page("paul", viewport={"width": 390, "height": 700}, locale="de-DE") as narrow:
+        with console.page(viewport={"width": 390, "height": 700}, locale="de-DE") as narrow:
             narrow.goto(f"{SERVER}/console/#sent")
+            narrow.get_by_label("Name").fill("paul")
+            narrow.get_by_label("Passwort").fill("paul")
+            narrow.get_by_role("button", name="Anmelden").click()
             expect(narrow.locator(".awaiting li")).to_have_count(2)
             expect(narrow.locator(".awaiting")).to_contain_text("olga möchte an 201 Personen senden.")
             assert not violations(narrow, "what awaits approval")
             assert narrow.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
-            narrow.get_by_role("link", name="A good idea").click()
+            narrow.locator(".awaiting").get_by_role("link", name="A good idea", exact=True).click()
             expect(narrow.get_by_role("button", name="Freigeben")).to_be_visible()
             assert not violations(narrow, "a notification that awaits approval")
             assert narrow.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
             rows = narrow.locator("nav a").evaluate_all("links => new Set(links.map(link => Math.round(link.getBoundingClientRect().y))).size")
             assert rows == 1, rows
         show(paul, "sent")
-        paul.locator(".awaiting").get_by_role("link", name="A good idea").click()
+        paul.locator(".awaiting").get_by_role("link", name="A good idea", exact=True).click()
         expect(paul.get_by_role("button", name="Withdraw")).to_have_count(0)
         expect(paul.locator(".profiles img").first).to_be_visible()
         # What is approved is what is shown.
@@ -1306,6 +1316,8 @@ def check_what_is_for_many_people_is_approved_or_refused_by_another_publisher(co
         expect(olga.locator("main")).to_contain_text("paul has refused it: It is too <b>early</b>.")
         show(olga, f"sent/{second}")
         expect(olga.locator(".timeline")).to_contain_text("Approved by paul")
+        for name in readers:
+            olga.request.delete(f"{SERVER}/api/register/of-{name}", headers=basic(name))
 
 
 def check_a_scheduled_notification_is_changed_and_a_fetched_one_not_offered(console):
