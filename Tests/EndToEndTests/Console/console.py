@@ -1840,6 +1840,7 @@ def check_chart_bars_tables_and_exports_have_the_numbers_of_the_receipts_as_they
         numbers.focus()
         page.keyboard.press("Enter")
         row = page.locator("line-chart tbody tr").last
+        expect(row).to_be_visible()
         fetched = page.locator("line-chart thead th").all_inner_texts().index("Fetched")
         expect(row.locator("td").nth(fetched)).to_have_text("3")
         platforms = page.get_by_role("region", name="By platform")
@@ -1854,6 +1855,7 @@ def check_chart_bars_tables_and_exports_have_the_numbers_of_the_receipts_as_they
         show(page, "sent")
         page.get_by_role("link", name="By week").click()
         expect(page.get_by_role("heading", level=1)).to_have_text("By week")
+        expect(page.locator("tbody tr")).to_have_count(12)
         columns = page.locator("thead th").all_inner_texts()
         cells = page.locator("tbody tr").first.locator("td").all_inner_texts()
         week = dict(zip(columns, cells))
