@@ -45,6 +45,7 @@ struct SegmentRoutes: Sendable {
     let segment = try JSONCoding.request(Segment.self, from: context.body)
     let name = context.parameters.first ?? ""
     try Self.check(segment, name: name)
+    let version = try context.version(of: "segment")
     for (member, id) in [("opened", segment.opened), ("notOpened", segment.notOpened)] {
       try await store.requireFollowable(id, by: context.caller, member)
     }
@@ -54,7 +55,6 @@ struct SegmentRoutes: Sendable {
         try await AudienceSize(
           announcement.addressees(segment), announcement, approveAbove: approveAbove))
     }
-    let version = try context.version(of: "segment")
     if context.request.fields["If-Match"] != nil, version == nil,
       try await store.segments.segment(name) == nil
     {

@@ -48,7 +48,7 @@ import Testing
   /// What follows the description is accepted.
   ///
   /// 422 is for what no schema can say: a rich type without a plugin, an asset that does not exist, a time
-  /// in the past, quiet hours that end when they begin, a time zone, an expression of tags, a template, a key that is not
+  /// in the past, a notification of another publisher, the focus of a sound, quiet hours that end when they begin, a time zone, an expression of tags, a template, a key that is not
   /// on its curve; 413 for a message that has more bytes than a schema, which counts characters, can tell; 415 for
   /// a file that is no picture; 412 for what was changed meanwhile;
   /// 400 for parameters that exclude each other. Only the operations that take such a thing may answer so.
@@ -65,7 +65,7 @@ import Testing
     expected-statuses = ["2XX", 403, 404, 409, 413, 415, 422, 429, "5XX"]
 
     [[operations]]
-    include-operation-id = ["updateDevice", "changeDeviceSettings", "countAudience", "createAccessToken", "createWebhook", "countWeeks"]
+    include-operation-id = ["updateDevice", "changeDeviceSettings", "countAudience", "createAccessToken", "createWebhook", "countWeeks", "describeAsset"]
     [operations.checks.positive_data_acceptance]
     expected-statuses = ["2XX", 403, 404, 409, 413, 422, 429, "5XX"]
 
@@ -73,6 +73,11 @@ import Testing
     include-operation-id = ["changeDraft", "removeDraft"]
     [operations.checks.positive_data_acceptance]
     expected-statuses = ["2XX", 403, 404, 409, 412, 413, 429, "5XX"]
+
+    [[operations]]
+    include-operation-id = ["putSegment", "removeSegment"]
+    [operations.checks.positive_data_acceptance]
+    expected-statuses = ["2XX", 403, 404, 409, 412, 413, 422, 429, "5XX"]
 
     [[operations]]
     include-operation-id = "reportInteraction"
