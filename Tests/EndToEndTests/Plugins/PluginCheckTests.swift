@@ -69,6 +69,9 @@ import Testing
     "keeps concurrent calls apart": only("mkdir \"$0.d\" && sleep 0.3 && rmdir \"$0.d\""),
     "still works after a cancelled call": only(
       "mkdir \"$0.d\" && sleep 1 && rmdir \"$0.d\""),
+    "has samples that its form takes": BadPlugin(manifest: #"{"form":[{"name":"code"}]}"#),
+    "answers or refuses whatever its form takes": only(
+      "[ ${#RICH_PAYLOAD} -lt 99 ]", manifest: #"{"form":[{"name":"code"}]}"#),
     "answers with and without a user": only(
       "[ \"$REMOTE_USER\" ]", manifest: #"{"perUser":true}"#),
     "keeps its worker for the next request": BadPlugin(
