@@ -77,7 +77,7 @@ extension [String: String] {
     }
     let number = Int((day.timeIntervalSince1970 / 86_400).rounded(.down))
     // Nothing was sent before 1970, and all weeks have years of four digits.
-    return Week(day: min(max(0, number), 2_900_000), in: zone)
+    return Week(day: Swift.min(Swift.max(0, number), 2_900_000), in: zone)
   }
 }
 
