@@ -64,7 +64,7 @@ package struct Announcement: Sendable {
 
   /// Finds the addressees of a draft.
   ///
-  /// - Throws: `rejected` if it goes to a segment that there is not.
+  /// - Throws: `rejected` if it goes to a segment that does not exist.
   func addressees(of draft: Draft) async throws -> Addressees {
     if let named = draft.namedAudience { return try await addressees(named) }
     return try await addressees(draft.audience, withZones: draft.localTime != nil)

@@ -50,8 +50,8 @@ package struct Draft: Sendable {
     if let error = ServiceError(faults) { throw error }
   }
 
-  /// The audience with at least one of the tags, or that of a single tag expression, and which of those it is that the
-  /// server finds.
+  /// The audience with at least one of the tags, or that of a single tag expression; `named` if it is one that the
+  /// server finds itself.
   package static func audience(
     _ to: [String]
   ) throws(ServiceError) -> (expression: TagExpression, named: NamedAudience?) {
@@ -113,7 +113,7 @@ package struct Draft: Sendable {
     try self.init(new, allowing: linkSchemes, now: now)
   }
 
-  /// The members of a notification that are others here, as a JSON object of what they were.
+  /// The members of a notification that differ here, with their earlier values, as a JSON object.
   func members(changedFrom old: StoredNotification) -> String {
     JSONCoding.text(NewNotification(old).members(changedIn: new))
   }
@@ -310,7 +310,7 @@ extension NewNotification {
     if stored.hasAssetAlt { said.alt = nil }
     self.init(said, to: .anyTag(stored.to), expires: stored.expires)
     (richType, payload) = (stored.media?.richType, stored.media?.payload)
-    // One that is held gets another time when it is released, but for one that awaits approval.
+    // One that is held gets another time when it is released, unless it awaits approval.
     let keepsTime = stored.held == nil || stored.awaitsApproval
     localTime = keepsTime ? stored.localTime.flatMap(LocalTime.init(text:)) : nil
     let planned = stored.awaitsApproval ? stored.plannedTime : stored.notBefore

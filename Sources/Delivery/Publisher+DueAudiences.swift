@@ -4,7 +4,7 @@ import RichPushAPI
 import Store
 
 extension Publisher {
-  /// So many are announced before others are looked for.
+  /// How many are announced before others are looked for.
   private static let batch = 20
   /// The seconds until what has failed, or was changed meanwhile, is tried again.
   private static let pause = 2.0

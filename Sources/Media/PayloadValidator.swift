@@ -30,8 +30,8 @@ package struct PayloadValidator: Sendable {
     }
   }
 
-  /// Literal content as the plugin gets it: of a rich type with a form what was filled in, checked, without members that
-  /// are null.
+  /// Literal content as the plugin gets it: for a rich type with a form what was filled in, checked, without members
+  /// that are null.
   ///
   /// - Throws: all that is wrong with what was filled in, each as a fault of `payload` or of a member such as
   ///   `payload.code`.

@@ -11,7 +11,7 @@ public struct LocalTime: Sendable, Equatable, Codable {
   /// The time zone of those whose devices have none, by its name in the IANA's database, such as `Europe/Berlin`.
   public let zone: String
 
-  /// A time of the day in a year from 2000 to 2099; the server refuses what is none.
+  /// A time of the day in a year from 2000 to 2099; the server refuses anything else.
   ///
   /// ```swift
   /// var new = NewNotification("Good morning", to: .users(["alice"]))
@@ -25,7 +25,7 @@ extension LocalTime {
   private var reading: Date? {
     guard at.utf8.count == 16, at.hasPrefix("20") else { return nil }
     let whole = at + ":00Z"
-    // A day that a month has not is that of another month.
+    // A day that the month does not have becomes one of the next month.
     guard let date = try? Date(whole, strategy: .iso8601), date.formatted(.iso8601) == whole else {
       return nil
     }

@@ -387,7 +387,7 @@ extension NewNotification: RequestMessage {
     return changed
   }
 
-  /// The members that are others in `new`, as they are here, as an object; null for one that is not here.
+  /// The members that differ in `new`, with their values here, as an object; null for one that is absent here.
   package func members(changedIn new: NewNotification) -> JSONValue {
     let (old, new) = (members, new.members)
     let names = Set(old.keys).union(new.keys).filter { old[$0] != new[$0] }

@@ -6,8 +6,8 @@
 
 /// How far a notification has come with some of its recipients, each of whom counts once.
 ///
-/// `recipients` is the sum of `waiting`, `unreachable` and `sent`; of all others something came back, so they are among
-/// those of `sent`.
+/// `recipients` is the sum of `waiting`, `unreachable` and `sent`; all other numbers are of those among
+/// `sent` who have reacted, or whose devices have.
 public struct Funnel: Sendable, Equatable, Codable {
   /// All of them.
   public let recipients: Int

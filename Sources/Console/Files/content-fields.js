@@ -101,7 +101,7 @@ export function contentFields(changed, chose) {
     set kept(kept) {
       entered = kept ? { [kept.richType]: { ...kept.entered } } : {};
       choice.value = kept?.richType ?? "";
-      // It may be of a plugin that is there no more.
+      // Its plugin may be gone.
       if (!chosen()) choice.value = "";
       show();
     },

@@ -1,4 +1,4 @@
-// <notification-statistics>: what became of a notification, of one number of people: how many, when, by platform and language, and why not.
+// <notification-statistics>: what became of a notification with how many of its recipients: when, by platform and language, and why not.
 import { get } from "./api.js";
 import { lineChart, lineKey } from "./chart.js";
 import { fill, h } from "./dom.js";

@@ -13,7 +13,7 @@ final class Exports: Sendable {
 
   init(store: Store, log: Log) { (self.store, self.log) = (store, log) }
 
-  /// A page or, for who has asked for one of the formats of exports, all pages as a table, in a file of a name.
+  /// A page or, if one of the formats of exports was asked for, all pages as a table, in a file of this name.
   ///
   /// `read` reads at most `limit` rows at a position, which the page before has as `next`; a table is read by
   /// `largest` rows.

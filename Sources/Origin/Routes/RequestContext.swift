@@ -85,7 +85,7 @@ struct RequestContext: Sendable {
     return values
   }
 
-  /// The version that `If-Match` names of something; nil for any (RFC 9110, section 13.1.1).
+  /// The version of something that `If-Match` names; nil for any (RFC 9110, section 13.1.1).
   func version(of what: String) throws(ServiceError) -> Int? {
     guard let text = request.fields["If-Match"], text != "*" else { return nil }
     guard let match = text.wholeMatch(of: /"([0-9]{1,18})"/), let version = Int(match.1) else {

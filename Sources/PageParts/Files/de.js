@@ -94,7 +94,7 @@ export const texts = {
     where: (x, y) => `Beim Zuschneiden bleibt die Stelle ${number(100 * x)} % von links, ${number(100 * y)} % von oben erhalten.`, save: "Speichern", saved: "Gespeichert.",
   },
   versions: {
-    title: "Frühere Fassungen", hint: "Sie lassen sich eine Zeit lang zurückholen; was dadurch ersetzt wird, steht dann hier.", removed: "Entfernte Dateien", none: "Es gibt nichts zurückzuholen.",
+    title: "Frühere Fassungen", hint: "Sie lassen sich eine Zeit lang zurückholen; was dadurch ersetzt wird, steht danach hier.", removed: "Entfernte Dateien", none: "Es gibt nichts zurückzuholen.",
     restore: "Zurückholen", restored: "Zurückgeholt.", isBack: (name) => `${name} ist wieder da.`,
   },
   uploads: {
@@ -111,7 +111,7 @@ export const texts = {
   compose: {
     content: "Inhalt", optional: "Inhalt (freiwillig)", choose: "Datei auswählen", chooseHint: "oder eine auf diese Seite ziehen", touchHint: "aus der Mediathek oder von diesem Gerät", removeContent: "Ohne Inhalt senden", orLink: "Einen Link als Inhalt senden", url: "Link, der gesendet wird",
     message: "Nachricht", length: (all) => characters(all), sample: "Ihre Nachricht",
-    notBefore: "Senden um", local: "Nach der Uhr der Empfänger", expires: "Läuft ab um", form: "Form", badge: "Zahl der ungelesenen Benachrichtigungen am App-Symbol zeigen",
+    notBefore: "Senden um", local: "Zur Ortszeit der Empfänger", expires: "Läuft ab um", form: "Form", badge: "Zahl der ungelesenen Benachrichtigungen am App-Symbol zeigen",
     skip: "Personen auslassen, für die ein Wert in den Texten fehlt",
     forms: { "": "Wie üblich", alert: "Sichtbar", silent: "Still", hybrid: "Sichtbar und still", legacy: "Für ältere Apps" },
     usual: (form, hint) => `Für diese „${form}“. ${hint}`,
@@ -141,7 +141,7 @@ export const texts = {
   contentFields: {
     choose: "Oder ausfüllen", nothing: "Nichts", none: "Bitte auswählen", optional: "(freiwillig)", yes: "Ja", no: "Nein",
     missing: "Diese Angabe fehlt.", noNumber: "Geben Sie eine Zahl ein.", incomplete: "Ergänzen Sie das Datum.",
-    gone: "Solchen Inhalt gibt es auf diesem Server nicht mehr, oder er lässt sich nicht ausfüllen. Wählen Sie einen anderen.",
+    gone: "Solchen Inhalt gibt es auf diesem Server nicht mehr, oder er lässt sich nicht mehr ausfüllen. Wählen Sie einen anderen.",
   },
   message: {
     more: "Mehr", soundName: "Name des Tons", missingSound: "Geben Sie den Namen eines Tons Ihrer App ein.",
@@ -184,7 +184,7 @@ export const texts = {
     schedule: (users, all) => `Für ${people(users)}${all ? ` auf ${onDevices(all)}` : " ohne angemeldetes Gerät"} planen?`,
     recipients: "Empfänger", time: "Wann", now: "Jetzt", expires: "Läuft ab",
     skipped: "Ausgelassen", without: (all, names) => `${people(all)} ohne einen Wert: ${list.format(names)}${all > names.length ? " …" : ""}`,
-    local: "nach der Uhr der Empfänger", first: "Die ersten bekommen sie", last: "Die letzten bekommen sie", passed: "Sofort, weil es dort später ist",
+    local: "zur Ortszeit der Empfänger", first: "Die ersten bekommen sie", last: "Die letzten bekommen sie", passed: "Sofort, weil es dort später ist",
   },
   previews: {
     empty: "Schreiben Sie eine Nachricht oder wählen Sie eine Datei; hier sehen Sie dann, was jede Art von Gerät daraus macht.", app: "IHRE APP", now: "jetzt",
@@ -220,13 +220,13 @@ export const texts = {
     numbers: "Die Zahlen", time: "Bis", summary: (from, until, lines) => `Von ${from} bis ${until}. Am Ende: ${lines}.`,
   },
   statistics: {
-    title: "Was daraus wurde", funnel: "Wie weit sie gekommen ist", course: "Wie weit sie gekommen ist, im Lauf der Zeit",
-    removed: "Sie ist beendet; wer sie bekommen hat, ist nicht mehr gespeichert, nur noch die Summen.",
-    platforms: "Nach Plattform", languages: "Nach Sprache", unreachable: "Warum sie nicht ankommt", cause: "Warum", detail: "Einzelheiten",
+    title: "Was daraus wurde", funnel: "Wie weit sie gekommen ist", course: "Wie weit sie gekommen ist, im Zeitverlauf",
+    removed: "Sie ist beendet. Wer sie bekommen hat, ist nicht mehr gespeichert, nur noch die Summen.",
+    platforms: "Nach Plattform", languages: "Nach Sprache", unreachable: "Warum einige nicht erreicht werden", cause: "Warum", detail: "Einzelheiten",
     steps: { recipients: "Empfänger", sent: "Gesendet", displayed: "Angezeigt", fetched: "Abgerufen", opened: "Geöffnet", read: "Gelesen", dismissed: "Verworfen",
       waiting: "Wartet", unreachable: "Nicht erreicht" },
     causes: { noDevice: "Kein Gerät ist angemeldet", noService: "Kein Push-Dienst sendet an diese Geräte", failed: "Die Zustellung ist fehlgeschlagen",
-      expired: "Sie konnte nicht rechtzeitig gesendet werden", cancelled: "Die Zustellung wurde abgebrochen", ended: "Die Benachrichtigung war vorher beendet" },
+      expired: "Sie konnte nicht rechtzeitig gesendet werden", cancelled: "Die Zustellung wurde abgebrochen", ended: "Die Benachrichtigung war schon beendet" },
     others: "Alle anderen", noDevice: "Ohne Gerät", noLanguage: "Sprache unbekannt",
   },
   weeks: {
@@ -247,7 +247,7 @@ export const texts = {
     pastTime: "Diese Zeit ist vorbei. Wählen Sie eine spätere.",
     replacedBy: (id) => `Benachrichtigung ${id} ist an ihre Stelle getreten.`,
     ended: { withdrawn: "Die Empfänger sehen sie nicht mehr.", expired: "Ihre Zeit ist vorbei." },
-    withdraw: "Zurückziehen", withdrawQuestion: (sent, waiting) => `Diese Benachrichtigung zurückziehen? Sie verschwindet aus jedem Posteingang, und was noch wartet, wird nicht mehr zugestellt.${sent ? ` Schon gesendet: ${number(sent)}. Noch nicht: ${number(waiting)}.` : ""}`,
+    withdraw: "Zurückziehen", withdrawQuestion: (sent, waiting) => `Diese Benachrichtigung zurückziehen? Sie verschwindet aus jedem Posteingang, und was noch wartet, wird nicht mehr zugestellt.${sent ? ` Schon gesendet: ${number(sent)}. Noch ausstehend: ${number(waiting)}.` : ""}`,
     rest: "An alle senden, die sie nicht geöffnet haben …",
     held: "Die Person, die sie gesendet hat, wurde entfernt oder darf nicht mehr senden, oder sie ließ sich nicht senden, als sie fällig war. Sie wartet, bis die Administration sie sendet.",
     release: "Jetzt senden", releaseQuestion: "Diese Benachrichtigung jetzt senden?", withdrawn: (sent) => `Die Benachrichtigung wurde zurückgezogen.${sent ? ` ${number(sent)} hatten sie schon.` : ""}`, progress: "Fortschritt", about: "Benachrichtigung", timeline: "Verlauf",
@@ -265,7 +265,7 @@ export const texts = {
     ownWaits: (all) => `Die Benachrichtigung geht an ${people(all)}. Gesendet wird sie, sobald jemand anderes sie freigegeben hat.`,
     wanted: (name, all) => `${name} möchte an ${people(all)} senden.`,
     approve: "Freigeben", approveQuestion: (all) => `Diese Benachrichtigung an ${people(all)} freigeben?`, approved: "Die Benachrichtigung ist freigegeben.", approvedBy: (name) => `Freigegeben von ${name}`,
-    refuse: "Ablehnen", reason: "Warum? Das liest, wer gesendet hat.", noReason: "Schreiben Sie einen Grund.", wasRefused: "Die Benachrichtigung ist abgelehnt.", refused: (name) => `${name} hat abgelehnt:`,
+    refuse: "Ablehnen", reason: "Warum? Das liest, wer senden wollte.", noReason: "Geben Sie einen Grund an.", wasRefused: "Die Benachrichtigung ist abgelehnt.", refused: (name) => `${name} hat abgelehnt:`,
   },
   history: { title: "Änderungen", nothing: "nichts" },
   services: {
@@ -338,12 +338,12 @@ export const texts = {
     replace: "Ersetzen", nameless: "Nichts geschrieben",
   },
   segments: {
-    title: "Segmente", hint: "Gespeicherte Empfänger, für alle, die senden dürfen. Wer dazugehört, wird bei jedem Senden neu ermittelt.", none: "Es gibt kein Segment.",
-    add: "Neues Segment", change: "Segment ändern", all: "Dazu gehört, wer alles erfüllt, was ausgefüllt ist.",
+    title: "Segmente", hint: "Gespeicherte Empfänger, für alle, die senden dürfen. Wer dazugehört, wird bei jeder Sendung neu ermittelt.", none: "Es gibt kein Segment.",
+    add: "Neues Segment", change: "Segment ändern", all: "Dazu gehört, wer alle ausgefüllten Bedingungen erfüllt.",
     name: "Name des Segments", wrongName: "Bis zu 50 Buchstaben von A bis Z, Ziffern, _ . und -, ohne Leerzeichen.", to: "Schlagwörter, oder Personen wie username:anna",
-    attributes: "Was über die Person bekannt ist, eines je Zeile", language: "Sprache des Geräts", platform: "Gerät", any: "Jedes",
-    lastContact: "In so vielen Tagen gemeldet", within: (days) => `in ${counted(days, "Tag", "Tagen")} gemeldet`,
-    opened: "Hat die Benachrichtigung mit dieser Nummer geöffnet", notOpened: "Hat diese Benachrichtigung bekommen und nicht geöffnet",
+    attributes: "Was über die Person bekannt ist, je Zeile eine Angabe", language: "Sprache des Geräts", platform: "Gerät", any: "Jedes",
+    lastContact: "Letzter Kontakt vor höchstens so vielen Tagen", within: (days) => `letzter Kontakt vor höchstens ${counted(days, "Tag", "Tagen")}`,
+    opened: "Hat die Benachrichtigung mit dieser Nummer geöffnet", notOpened: "Hat die Benachrichtigung mit dieser Nummer bekommen, aber nicht geöffnet",
     remove: "Segment entfernen", removeQuestion: (name) => `„${name}“ für alle entfernen?`, replaceQuestion: (name) => `Es gibt schon ein Segment „${name}“. Ersetzen?`,
   },
   undo: {

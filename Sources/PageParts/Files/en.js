@@ -95,7 +95,7 @@ export const texts = {
     where: (x, y) => `Crops keep ${number(100 * x)} % from the left, ${number(100 * y)} % from the top.`, save: "Save", saved: "Saved.",
   },
   versions: {
-    title: "Earlier versions", hint: "They can be brought back for a while; what is replaced by that stays here.", removed: "Removed files", none: "There is nothing to bring back.",
+    title: "Earlier versions", hint: "They can be brought back for a while; what that replaces is then listed here.", removed: "Removed files", none: "There is nothing to bring back.",
     restore: "Bring back", restored: "Brought back.", isBack: (name) => `${name} is back.`,
   },
   uploads: {
@@ -112,7 +112,7 @@ export const texts = {
   compose: {
     content: "Content", optional: "Content, if any", choose: "Choose a file", chooseHint: "or drop one anywhere on this page", touchHint: "from the catalogue or this device", removeContent: "Send it without", orLink: "Send a link as content", url: "Link to send",
     message: "Message", length: (all) => count(all, "character"), sample: "Your message",
-    notBefore: "Send at", local: "By each recipient’s own clock", expires: "Expires at", form: "Form", badge: "Show the number of unread notifications on the app’s icon",
+    notBefore: "Send at", local: "In each recipient’s local time", expires: "Expires at", form: "Form", badge: "Show the number of unread notifications on the app’s icon",
     skip: "Leave out people for whom a value in the texts is missing",
     forms: { "": "As usual", alert: "Alert", silent: "Silent", hybrid: "Alert and silent", legacy: "For older apps" },
     usual: (form, hint) => `For this one “${form}”. ${hint}`,
@@ -142,7 +142,7 @@ export const texts = {
   contentFields: {
     choose: "Or fill in", nothing: "Nothing", none: "Choose one", optional: "(optional)", yes: "Yes", no: "No",
     missing: "This is missing.", noNumber: "Enter a number.", incomplete: "Complete the date.",
-    gone: "Its content is of a kind that this server has no longer, or that can’t be filled in. Choose another one.",
+    gone: "This server no longer has this kind of content, or it can no longer be filled in. Choose another one.",
   },
   message: {
     more: "More", soundName: "Name of the sound", missingSound: "Enter the name of a sound of your app.",
@@ -185,7 +185,7 @@ export const texts = {
     schedule: (users, all) => `Schedule for ${people(users)}${all ? ` on ${devices(all)}` : " without a registered device"}?`,
     recipients: "Recipients", time: "When", now: "Now", expires: "Expires",
     skipped: "Left out", without: (all, names) => `${people(all)} without a value: ${list.format(names)}${all > names.length ? " …" : ""}`,
-    local: "by each recipient’s own clock", first: "The first get it", last: "The last get it", passed: "At once, because it is later there",
+    local: "in each recipient’s local time", first: "The first get it", last: "The last get it", passed: "At once, because it is later there",
   },
   previews: {
     empty: "Write a message or choose a file, and this shows what every kind of device will make of it.", app: "YOUR APP", now: "now",
@@ -222,12 +222,12 @@ export const texts = {
   },
   statistics: {
     title: "What became of it", funnel: "How far it has come", course: "How far it has come, over time",
-    removed: "It has ended, and who received it is not kept. The totals are.",
-    platforms: "By platform", languages: "By language", unreachable: "Why it does not come", cause: "Why", detail: "Details",
+    removed: "It has ended. Who received it is no longer stored, only the totals.",
+    platforms: "By platform", languages: "By language", unreachable: "Why some are not reached", cause: "Why", detail: "Details",
     steps: { recipients: "Recipients", sent: "Sent", displayed: "Displayed", fetched: "Fetched", opened: "Opened", read: "Read", dismissed: "Dismissed",
       waiting: "Waiting", unreachable: "Not reached" },
     causes: { noDevice: "No device is registered", noService: "No push service sends to these devices", failed: "The push failed",
-      expired: "It could not be sent in time", cancelled: "The push was cancelled", ended: "The notification ended before" },
+      expired: "It could not be sent in time", cancelled: "The push was cancelled", ended: "The notification had already ended" },
     others: "All others", noDevice: "Without a device", noLanguage: "Language unknown",
   },
   weeks: {
@@ -248,7 +248,7 @@ export const texts = {
     pastTime: "This time is past. Choose a later one.",
     replacedBy: (id) => `Notification ${id} has taken its place.`,
     ended: { withdrawn: "Its recipients cannot see it any more.", expired: "Its time is over." },
-    withdraw: "Withdraw", withdrawQuestion: (sent, waiting) => `Withdraw this notification? It disappears from every inbox, and pushes that wait are cancelled.${sent ? ` Sent already: ${number(sent)}. Waiting: ${number(waiting)}.` : ""}`,
+    withdraw: "Withdraw", withdrawQuestion: (sent, waiting) => `Withdraw this notification? It disappears from every inbox, and pushes that wait are cancelled.${sent ? ` Already sent: ${number(sent)}. Still waiting: ${number(waiting)}.` : ""}`,
     rest: "Send to those who have not opened it…",
     held: "Its sender was removed or may not publish any more, or it could not be sent when it was due. It is not sent until an administrator sends it.",
     release: "Send now", releaseQuestion: "Send this notification now?", withdrawn: (sent) => `The notification was withdrawn.${sent ? ` ${number(sent)} had it already.` : ""}`, progress: "Progress", about: "Notification", timeline: "Timeline",
@@ -262,11 +262,11 @@ export const texts = {
     everyState: "All states", replay: "Send again", replayed: "It will be sent again.", content: "Content", to: "Recipients", form: "Form", number: "Number",
   },
   approvals: {
-    title: "Awaiting your approval", needed: "It is for so many people that another publisher has to approve it: it is sent after that.",
+    title: "Awaiting your approval", needed: "It is for so many people that another publisher has to approve it before it is sent.",
     ownWaits: (all) => `It is for ${people(all)}, and is sent once another publisher has approved it.`,
     wanted: (name, all) => `${name} wants to send this to ${people(all)}.`,
-    approve: "Approve", approveQuestion: (all) => `Approve this notification to ${people(all)}?`, approved: "It was approved.", approvedBy: (name) => `Approved by ${name}`,
-    refuse: "Refuse", reason: "Why? Its sender reads this.", noReason: "Write a reason.", wasRefused: "It was refused.", refused: (name) => `${name} has refused it:`,
+    approve: "Approve", approveQuestion: (all) => `Approve this notification for ${people(all)}?`, approved: "It was approved.", approvedBy: (name) => `Approved by ${name}`,
+    refuse: "Refuse", reason: "Why? The sender will read this.", noReason: "Enter a reason.", wasRefused: "It was refused.", refused: (name) => `${name} has refused it:`,
   },
   history: { title: "Changes", nothing: "nothing" },
   services: {
@@ -338,12 +338,12 @@ export const texts = {
     replace: "Replace it", nameless: "Nothing written",
   },
   segments: {
-    title: "Segments", hint: "Saved recipients, for all publishers. Who is in one is found anew each time something is sent to it.", none: "There is no segment.",
-    add: "New segment", change: "Change the segment", all: "Everybody is in it who meets all that is filled in.",
+    title: "Segments", hint: "Saved recipients, for all publishers. Who belongs to one is found anew each time something is sent to it.", none: "There is no segment.",
+    add: "New segment", change: "Change the segment", all: "Includes everybody who meets all conditions that are filled in.",
     name: "Name of the segment", wrongName: "Up to 50 letters from A to Z, digits, _ . and -, without spaces.", to: "Tags, or people as username:alice",
     attributes: "What is known of the person, one on each line", language: "Language of the device", platform: "Device", any: "Any",
-    lastContact: "Heard of within so many days", within: (days) => `heard of within ${count(days, "day")}`,
-    opened: "Has opened the notification with the number", notOpened: "Has got this notification, and not opened it",
+    lastContact: "Last contact, at most so many days ago", within: (days) => `last contact at most ${count(days, "day")} ago`,
+    opened: "Has opened the notification with this number", notOpened: "Has received the notification with this number, but not opened it",
     remove: "Remove the segment", removeQuestion: (name) => `Remove “${name}” for all publishers?`, replaceQuestion: (name) => `There is a segment “${name}” already. Replace it?`,
   },
   undo: {

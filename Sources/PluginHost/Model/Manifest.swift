@@ -211,7 +211,7 @@ private struct ManifestText: Decodable {
 
   var `protocol`: Int?
   var name, version, executable: String?
-  /// Any value; what it has to be is said better than a decoder does.
+  /// Any value; what is wrong with it is said better than by a decoder.
   struct Unread: Decodable {
     init(from decoder: any Decoder) {}
   }

@@ -10,7 +10,7 @@ package enum NotificationDecision: Sendable, Equatable {
 
 /// What became of a decision.
 package enum ApprovalResult: Sendable, Equatable {
-  /// It counts.
+  /// It was recorded.
   case decided(StoredApproval)
   /// There is no such notification, or it has ended.
   case missing

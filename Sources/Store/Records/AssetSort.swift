@@ -38,7 +38,7 @@ struct AssetSort {
     return "(\(column) \(isFalling ? "<" : ">") \(value) OR \(column) = \(value) AND \(condition))"
   }
 
-  /// The parameters of a place; of nil those of one before all assets.
+  /// The parameters of a place; for nil, those of a place before all assets.
   func values(_ place: AssetPosition?) -> [any Parameter] {
     let (richType, name) = (place?.richType ?? "", place?.name ?? "")
     if !isByName { return [richType, name] }

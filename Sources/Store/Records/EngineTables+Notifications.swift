@@ -125,12 +125,12 @@ extension Queryable {
 }
 
 private enum Cancellation {
-  /// Jobs that are cancelled in one commit: a statement must end within seconds, and others are not delayed for long.
+  /// The most jobs that are cancelled in one commit, so that others do not wait long for a statement.
   static let limit = 1000
 }
 
 extension StoredAmendment {
-  /// How many a notification keeps.
+  /// The most changes that a notification keeps.
   fileprivate static let limit = 50
 
   fileprivate init(_ row: inout some Row) throws {
@@ -187,7 +187,7 @@ extension Changing {
       read: StoredNotification.init)
   }
 
-  /// Changes the times at which recipients learn of a notification, of whom there are rows.
+  /// Changes the times at which the recipients who have rows learn of a notification.
   fileprivate func setTimes(
     _ times: [Date: [UserID]], of id: Int, insteadOf earlier: String?
   ) throws {
@@ -214,7 +214,7 @@ extension Changing {
         WHERE id = $2 AND (expires IS NULL OR expires > $1)
         """, now, id) == 1
     if isWithdrawn { effects.add(.change(id)) }
-    // What is still queued when it is due has expired then.
+    // What is still queued expires at once.
     try run("UPDATE push SET expires = $1 WHERE notification = $2", now, id)
     try send("DELETE FROM held_event WHERE notification = $1", id)
     try send("DELETE FROM audience_part WHERE notification = $1", id)

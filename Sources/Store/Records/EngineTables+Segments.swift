@@ -164,7 +164,7 @@ extension EngineTables {
 }
 
 extension Changing {
-  /// - Throws: `missing` if a notification is to be sent later to a segment that there is not.
+  /// - Throws: `missing` if a notification is to be sent later to a segment that does not exist.
   func requireSegment(of new: NotificationInsert) throws {
     guard let segment = new.dueAudience?.segment else { return }
     let isThere = try value(

@@ -46,7 +46,7 @@ package struct NotificationInsert: Sendable {
   package var idempotencyKey: IdempotencyKey?
   /// The file of the drop folder that it is made of, or nil.
   package var file: PublishedFile?
-  /// What its history is to have of a change; nil if nothing.
+  /// What its history records of a change; nil for nothing.
   package var amendment: NewAmendment?
   /// The version of the message and the media that a push event has a link to, as JSON text, which the store only
   /// keeps; nil if the embedded gateway announces nothing.
@@ -67,7 +67,7 @@ package struct NotificationInsert: Sendable {
 }
 
 extension NotificationInsert {
-  /// When what has a time of its own, or none, is due.
+  /// When something is due: at a time of its own or, without one, with the notification.
   ///
   /// What awaits approval has its times as they are, but so much later (``StoredNotification/untilReleased``) that they
   /// never come.

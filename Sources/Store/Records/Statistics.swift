@@ -20,7 +20,7 @@ package enum CourseStep: String, Sendable, CaseIterable {
   case replies
 }
 
-/// How many of a number of recipients a notification has come to; each of them counts once.
+/// How far a notification has come with some recipients, each of whom counts once.
 package struct RecipientFunnel: Sendable, Equatable {
   /// All of them: those to whom it was sent, who wait for it, and whom it does not reach.
   package var recipients = 0

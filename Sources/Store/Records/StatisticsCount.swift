@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A recipient with the times at which it came so far first.
+/// A recipient with the time at which each step was first reached.
 struct CountedRecipient: Sendable {
   let user: Int
   let times: [(step: CourseStep, time: Date?)]

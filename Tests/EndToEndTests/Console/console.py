@@ -318,7 +318,7 @@ def check_a_time_by_each_recipients_own_clock_is_chosen_changed_and_withdrawn_be
             {"Platform": "apns", "Handle": "EA01", "TimeZone": "Etc/GMT-14"}))
         assert phone.ok, phone.text()
         compose(page, "beach.jpg", "Good morning", "early, late")
-        choice = page.get_by_label("By each recipient’s own clock")
+        choice = page.get_by_label("In each recipient’s local time")
         expect(choice).to_be_hidden()
         # It has begun where the first clock is, and not in Berlin.
         at = time.strftime("%Y-%m-%dT%H:%M", time.gmtime(time.time() + 10 * 3600))
@@ -328,10 +328,10 @@ def check_a_time_by_each_recipients_own_clock_is_chosen_changed_and_withdrawn_be
         expect(choice).to_be_checked()
         page.get_by_role("button", name="Schedule", exact=True).click()
         dialog = page.get_by_role("dialog")
-        for text in ["2 people", "by each recipient’s own clock", "The first get it", "The last get it", "because it is later there1"]:
+        for text in ["2 people", "in each recipient’s local time", "The first get it", "The last get it", "because it is later there1"]:
             expect(dialog).to_contain_text(text)
         dialog.get_by_role("button", name="Schedule").click()
-        expect(page.locator(".facts-list")).to_contain_text("by each recipient’s own clock")
+        expect(page.locator(".facts-list")).to_contain_text("in each recipient’s local time")
         number = int(re.search(r"sent/(\d+)", page.url)[1])
         path = f"{SERVER}/api/notifications/{number}"
         details = page.request.get(f"{path}/details", headers=basic("shop")).json()
@@ -996,7 +996,7 @@ def check_a_segment_is_saved_counted_and_sent_to_and_the_rest_is_sent_to_again(c
         page.get_by_role("button", name="All segments").click()
         segments = page.get_by_role("dialog").filter(has_text="Saved recipients")
         segments.get_by_role("button", name="New segment").click()
-        form = page.get_by_role("dialog").filter(has_text="Everybody is in it")
+        form = page.get_by_role("dialog").filter(has_text="Includes everybody who")
         form.get_by_label("Name of the segment").fill("two words")
         form.get_by_label("Tags, or people").fill("username:mia, username:shop")
         # It is counted while one types.
@@ -1305,7 +1305,7 @@ def check_what_is_for_many_people_is_approved_or_refused_by_another_publisher(co
         paul.get_by_role("button", name="Refuse").click()
         dialog = paul.get_by_role("dialog")
         dialog.get_by_role("button", name="Refuse").click()
-        expect(dialog.get_by_role("alert")).to_have_text("Write a reason.")
+        expect(dialog.get_by_role("alert")).to_have_text("Enter a reason.")
         dialog.get_by_label("Why?").fill("It is too <b>early</b>.")
         assert not violations(paul, "a refusal")
         dialog.get_by_role("button", name="Refuse").click()
@@ -1847,7 +1847,7 @@ def check_chart_bars_tables_and_exports_have_the_numbers_of_the_receipts_as_they
         expect(platforms.locator("tbody tr")).to_have_count(3)
         expect(platforms.locator("tbody tr").filter(has_text="iOS")).to_contain_text("2 (100%)")
         expect(page.get_by_role("region", name="By language").locator("tbody tr").filter(has_text="German")).to_contain_text("2 (100%)")
-        expect(page.get_by_role("region", name="Why it does not come")).to_contain_text("No device is registered")
+        expect(page.get_by_role("region", name="Why some are not reached")).to_contain_text("No device is registered")
         with page.expect_download() as download:
             page.get_by_role("button", name="Export").click()
         table = list(csv.DictReader(io.StringIO(download.value.path().read_text("utf-8-sig"))))
