@@ -1741,7 +1741,10 @@ def check_the_page_opens_without_an_error_and_names_the_account_of_the_demonstra
 
 def check_the_absence_of_the_server_is_said_and_its_return(console):
     with console.page("shop") as page:
+        send(page, "shop", "Listed before")
         show(page, "sent")
+        # A list that could not be read says so itself.
+        expect(entry(page, "Listed before")).to_be_visible()
         page.context.set_offline(True)
         page.get_by_role("searchbox").fill("x")
         banner = page.get_by_role("alert").filter(has_text="does not respond")
