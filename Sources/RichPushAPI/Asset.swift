@@ -16,7 +16,7 @@ public struct Asset: Sendable, Equatable, Codable {
     case refused
   }
 
-  /// How assets are listed; those that are equal in this are by name.
+  /// How assets are listed; equal ones are by name.
   public enum Order: String, Sendable, CaseIterable {
     /// Names as people sort them: without case and accents, and numbers by their values.
     case name

@@ -168,7 +168,7 @@ extension RichPushClient {
     }
   }
 
-  /// The kinds of content that there are, and what is filled in for those that need no file.
+  /// The kinds of content that there are, with the fields of each that needs no file.
   ///
   /// ```swift
   /// for type in try await client.richTypes().types {

@@ -1,4 +1,4 @@
-// The kinds of content that the server has, and what is filled in for those that need no file, such as a coupon.
+// The kinds of content that the server has, with the fields of each that needs no file, such as a coupon.
 import { get } from "./api.js";
 import { day } from "./format.js";
 import { current, texts } from "./texts.js";

@@ -40,7 +40,7 @@ struct ApprovalRoutes: Sendable {
       return .json(200, Approval(decided, people: people ?? 0))
     case .missing: throw ServiceError.noSuchNotification
     case .notAwaiting:
-      // Whoever has no part in it is told nothing of it.
+      // Nobody else learns that there is such a notification.
       guard let sent = try await store.sentNotification(id),
         try await store.approvals.approval(of: id) != nil || caller.controls(sent.notification)
       else { throw ServiceError.noSuchNotification }

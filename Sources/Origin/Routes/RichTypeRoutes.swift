@@ -2,7 +2,7 @@ import HTTP
 import PluginHost
 import RichPushAPI
 
-/// `GET /api/types`: the kinds of content, and what is filled in for those that need no file.
+/// `GET /api/types`: the kinds of content, with the fields of each that needs no file.
 struct RichTypeRoutes: Sendable {
   let host: PluginHost
 

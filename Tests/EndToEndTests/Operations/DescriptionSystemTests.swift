@@ -48,8 +48,8 @@ import Testing
   /// What follows the description is accepted.
   ///
   /// 422 is for what no schema can say: a rich type without a plugin, an asset that does not exist, a time
-  /// in the past, a notification of another publisher, the focus of a sound, quiet hours that end when they begin, a time zone, an expression of tags, a template, a key that is not
-  /// on its curve; 413 for a message that has more bytes than a schema, which counts characters, can tell; 415 for
+  /// in the past, a notification of another publisher, the focus of a sound, quiet hours that end when they begin, a time
+  /// zone, an expression of tags, a template, a key that is not on its curve; 413 for a message that has more bytes than a schema, which counts characters, can tell; 415 for
   /// a file that is no picture; 412 for what was changed meanwhile;
   /// 400 for parameters that exclude each other. Only the operations that take such a thing may answer so.
   /// A target that is too long is refused, too, but not in one of the ways that it knows.
