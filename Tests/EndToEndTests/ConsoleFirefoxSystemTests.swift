@@ -65,6 +65,7 @@ import Waiting
         const missing = whole.offsetWidth - field.offsetWidth;
         whole.remove();
         await until(one(".chosen", "beach.jpg"));
+        window.beforeReload = true;
         setTimeout(() => { location.hash = "compose"; location.reload(); }, 0);
         return missing;
         """)
@@ -73,6 +74,7 @@ import Waiting
         let kept = try? run(
           page,
           """
+          if (window.beforeReload) return "not reloaded yet";
           await until(one(".chosen", "beach.jpg"));
           const time = document.querySelector("input[type=datetime-local]").value;
           return `${document.querySelector("textarea").value} ${time} ${location.hash}`;
