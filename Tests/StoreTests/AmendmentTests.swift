@@ -131,7 +131,7 @@ import Testing
 
     // Whose turn comes later, also when the one between has gone.
     #expect(try await store.notifications.withdraw(second))
-    _ = try await store.tables.removeExpiredNotifications(withdrawnBefore: scratch.now)
+    _ = try await store.tables.removeExpiredNotifications(before: scratch.now)
     #expect(try await inboxes() == [[], [other, first]])
     let third = try await create([bob])
     #expect(try await inboxes() == [[], [third, other]])

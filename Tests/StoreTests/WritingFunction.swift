@@ -512,7 +512,7 @@ struct WritingFunction: Sendable {
       try await $0.tables.removeAssetVersions(endedBefore: .distantPast, keepingBytes: 0)
     },
     Self("removeExpiredNotifications", effects: none) {
-      _ = try await $0.tables.removeExpiredNotifications(withdrawnBefore: .distantPast)
+      _ = try await $0.tables.removeExpiredNotifications(before: .distantPast)
     },
     Self("removeEndedSessions") { store, scratch in
       scratch.pass(Session.lifetime)

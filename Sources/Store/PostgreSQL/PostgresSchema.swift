@@ -360,6 +360,12 @@ enum PostgresSchema {
     );
     CREATE INDEX approval_of_user ON approval(user_id);
     """,
+    """
+    -- What has expired stays listed for a while: whether its recipients, pushes and content were removed.
+    ALTER TABLE notification ADD COLUMN emptied bigint;
+    DROP INDEX notification_by_expiry;
+    CREATE INDEX notification_by_expiry ON notification(emptied, expires) WHERE expires IS NOT NULL;
+    """,
   ]
 
   /// The tables of ``version``.
@@ -477,16 +483,17 @@ enum PostgresSchema {
     -- replaced: when the content was replaced that some had fetched. members: what the message says beside its text.
     -- replaces: what it is about. replaced_by: which one has taken its place. focus: its asset's. asset_alt: whether
     -- its alternative text is its asset's. local_time: the time by the clock of each recipient at which it is sent.
-    -- awaits: whether it awaits approval. people: for how many it is, if it may need it.
+    -- awaits: whether it awaits approval. people: for how many it is, if it may need it. emptied: whether its
+    -- recipients, pushes and content were removed, since it has ended.
     CREATE TABLE notification(
       id bigint PRIMARY KEY, message text NOT NULL, rich_type text NOT NULL, payload text NOT NULL,
       sender bigint, audience text NOT NULL, details text, blob text, blob_size bigint, blob_type text,
       created bigint NOT NULL, not_before bigint, expires bigint, form text NOT NULL, withdrawn bigint,
       held bigint, replaced bigint, members text, replaces text, replaced_by bigint, focus text,
-      asset_alt bigint, local_time text, awaits bigint, people bigint
+      asset_alt bigint, local_time text, awaits bigint, people bigint, emptied bigint
     );
     CREATE INDEX notification_of_blob ON notification(blob) WHERE blob IS NOT NULL;
-    CREATE INDEX notification_by_expiry ON notification(expires) WHERE expires IS NOT NULL;
+    CREATE INDEX notification_by_expiry ON notification(emptied, expires) WHERE expires IS NOT NULL;
     CREATE INDEX notification_by_sender ON notification(sender, id);
     CREATE INDEX notification_awaiting ON notification(id) WHERE awaits = 1;
     CREATE INDEX notification_by_subject ON notification(sender, replaces)

@@ -84,10 +84,10 @@ extension EngineTables {
   /// Rows per commit, so that other changes are not delayed for long.
   private static var batch: Int { 1000 }
 
-  func removeExpiredNotifications(withdrawnBefore time: Date) async throws -> Int {
+  func removeExpiredNotifications(before time: Date) async throws -> Int {
     let now = now()
     // What is deleted with them comes first, in parts: a statement must end within seconds.
-    let expired = "SELECT id FROM notification WHERE expires <= $1"
+    let expired = "SELECT id FROM notification WHERE emptied IS NULL AND expires <= $1"
     for (table, key, isExpired) in [
       ("recipient", ["user_id", "notification"], "notification IN (\(expired))"),
       (
@@ -103,32 +103,31 @@ extension EngineTables {
         return try transaction.run("DELETE FROM \(table) WHERE \(isAmong)", now)
       }) > 0 {}
     }
-    // The sender still sees that it was withdrawn; its content goes.
+    // Its sender still sees what became of it; its content goes. What another node has added meanwhile is for next time.
     try await removeAll(
       """
-      UPDATE notification SET blob = NULL, blob_size = NULL, blob_type = NULL, details = NULL
+      UPDATE notification
+      SET emptied = 1, blob = NULL, blob_size = NULL, blob_type = NULL, details = NULL
       WHERE id IN (
-        SELECT id FROM notification
-        WHERE expires <= $1 AND withdrawn IS NOT NULL AND (blob IS NOT NULL OR details IS NOT NULL)
+        SELECT id FROM notification WHERE emptied IS NULL AND expires <= $1
+          AND NOT EXISTS (SELECT 1 FROM recipient WHERE recipient.notification = notification.id)
+          AND NOT EXISTS (
+            SELECT 1 FROM job JOIN push ON push.id = job.push
+            WHERE push.notification = notification.id)
         LIMIT 100)
       """, now)
-    var removed = 0
-    for (condition, end) in [("IS NULL", now), ("IS NOT NULL", time)] {
-      try await removeAll(
-        """
-        DELETE FROM interaction WHERE id IN (
-          SELECT interaction.id FROM interaction
-            JOIN notification ON notification.id = interaction.notification
-          WHERE expires <= $1 AND withdrawn \(condition) LIMIT \(Self.batch))
-        """, end)
-      removed += try await removeAll(
-        """
-        DELETE FROM notification
-        WHERE id IN (
-          SELECT id FROM notification WHERE expires <= $1 AND withdrawn \(condition) LIMIT 100)
-        """, end)
-    }
-    return removed
+    try await removeAll(
+      """
+      DELETE FROM interaction WHERE id IN (
+        SELECT interaction.id FROM interaction
+          JOIN notification ON notification.id = interaction.notification
+        WHERE emptied = 1 AND expires <= $1 LIMIT \(Self.batch))
+      """, time)
+    return try await removeAll(
+      """
+      DELETE FROM notification WHERE id IN (
+        SELECT id FROM notification WHERE emptied = 1 AND expires <= $1 LIMIT 100)
+      """, time)
   }
 
   func removeHistory(before time: Date) async throws {

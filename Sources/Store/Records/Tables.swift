@@ -44,10 +44,10 @@ protocol Upkeep: Sendable {
   func contentOwner() async throws -> String?
   /// Those of the blobs to which nothing refers.
   func unreferenced(among blobs: [Digest]) async throws -> [Digest]
-  /// Removes notifications that have expired, and returns how many.
+  /// Removes notifications that expired or were withdrawn before `time`, and returns how many.
   ///
-  /// Of those that were withdrawn after `time` only recipients, pushes and content go: their senders still see them.
-  func removeExpiredNotifications(withdrawnBefore time: Date) async throws -> Int
+  /// Of later ones only recipients, pushes and content go: their senders still see them.
+  func removeExpiredNotifications(before time: Date) async throws -> Int
   /// Removes sessions that have ended.
   func removeEndedSessions() async throws
   /// Removes access tokens that expired before `time`.

@@ -361,6 +361,12 @@ enum SQLiteSchema {
     ) STRICT;
     CREATE INDEX approval_of_user ON approval(user_id);
     """,
+    """
+    -- What has expired stays listed for a while: whether its recipients, pushes and content were removed.
+    ALTER TABLE notification ADD COLUMN emptied INTEGER;
+    DROP INDEX notification_by_expiry;
+    CREATE INDEX notification_by_expiry ON notification(emptied, expires) WHERE expires IS NOT NULL;
+    """,
   ]
 
   /// The tables of ``version``.
@@ -474,16 +480,17 @@ enum SQLiteSchema {
     -- replaced: when the content was replaced that some had fetched. members: what the message says beside its text.
     -- replaces: what it is about. replaced_by: which one has taken its place. focus: its asset's. asset_alt: whether
     -- its alternative text is its asset's. local_time: the time by the clock of each recipient at which it is sent.
-    -- awaits: whether it awaits approval. people: for how many it is, if it may need it.
+    -- awaits: whether it awaits approval. people: for how many it is, if it may need it. emptied: whether its
+    -- recipients, pushes and content were removed, since it has ended.
     CREATE TABLE notification(
       id INTEGER PRIMARY KEY, message TEXT NOT NULL, rich_type TEXT NOT NULL, payload TEXT NOT NULL,
       sender INTEGER, audience TEXT NOT NULL, details TEXT, blob TEXT, blob_size INTEGER, blob_type TEXT,
       created INTEGER NOT NULL, not_before INTEGER, expires INTEGER, form TEXT NOT NULL DEFAULT '',
       withdrawn INTEGER, held INTEGER, replaced INTEGER, members TEXT, replaces TEXT, replaced_by INTEGER,
-      focus TEXT, asset_alt INTEGER, local_time TEXT, awaits INTEGER, people INTEGER
+      focus TEXT, asset_alt INTEGER, local_time TEXT, awaits INTEGER, people INTEGER, emptied INTEGER
     ) STRICT;
     CREATE INDEX notification_of_blob ON notification(blob) WHERE blob IS NOT NULL;
-    CREATE INDEX notification_by_expiry ON notification(expires) WHERE expires IS NOT NULL;
+    CREATE INDEX notification_by_expiry ON notification(emptied, expires) WHERE expires IS NOT NULL;
     CREATE INDEX notification_by_sender ON notification(sender, id);
     CREATE INDEX notification_awaiting ON notification(id) WHERE awaits = 1;
     CREATE INDEX notification_by_subject ON notification(sender, replaces)

@@ -21,8 +21,8 @@ package struct Retention: Sendable {
   package var eventAge: TimeInterval = 7 * 86400
   /// The most events for publishers; the oldest are removed.
   package var events = 1_000_000
-  /// How long push events, settled jobs, idempotency keys and what is known of withdrawn notifications are kept, in
-  /// seconds.
+  /// How long push events, settled jobs, idempotency keys and what is known of notifications that have ended are kept,
+  /// in seconds.
   package var historyAge: TimeInterval = 30 * 86400
   /// How long the content of replaced and removed assets is kept, in seconds.
   package var versionAge: TimeInterval = 30 * 86400
@@ -48,7 +48,7 @@ package struct CollectionReport: Sendable, Equatable {
 }
 
 extension Store {
-  /// Removes expired notifications, sessions and tokens, old history, unreferenced content and renditions beyond the limit.
+  /// Removes what has expired, old history, unreferenced content and renditions beyond the limit.
   ///
   /// Safe at any time. Queued jobs are kept regardless of their age.
   package func collect(_ retention: Retention) async throws -> CollectionReport {
@@ -60,7 +60,7 @@ extension Store {
     try await tables.removeEndedRegistrations(before: now() - RefusalRule.endedAge)
     try await tables.removeAbandonedSignUps()
     report.notifications = try await tables.removeExpiredNotifications(
-      withdrawnBefore: now().addingTimeInterval(-retention.historyAge))
+      before: now().addingTimeInterval(-retention.historyAge))
     try await tables.removeHistory(before: now().addingTimeInterval(-retention.historyAge))
     try await tables.removeEvents(
       before: now().addingTimeInterval(-retention.eventAge), keeping: retention.events)
