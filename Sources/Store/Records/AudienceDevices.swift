@@ -22,13 +22,20 @@ package struct AudienceDevices: Sendable {
   /// Indices of ``routes``.
   private var routeIndices: [Int32] = []
   private var routes: [Route] = []
-  private var known: [Route: Int32] = [:]
+  /// The indices of ``routes`` by zone, for each of ``services``: most devices need one look-up, by the zone.
+  private var known: [[String?: Int32]] = []
+  private var services: [Service: Int] = [:]
+  private var last: (service: Service, number: Int)?
 
   /// What many devices have in common.
-  private struct Route: Hashable {
+  private struct Route: Equatable {
+    let service: Service
+    let zone: String?
+  }
+
+  private struct Service: Hashable {
     let platform: String?
     let lane: String?
-    let zone: String?
   }
 
   /// No devices.
@@ -39,18 +46,32 @@ package struct AudienceDevices: Sendable {
     _ registration: String, _ user: UserID, _ platform: String?, _ lane: String?,
     _ zone: String? = nil
   ) {
-    let route = Route(platform: platform, lane: lane, zone: zone)
-    let isSame = routeIndices.last.map { routes[Int($0)] == route } ?? false
-    let index = isSame ? routeIndices.last : known[route]
-    if let index {
-      routeIndices.append(index)
+    let route = Route(service: Service(platform: platform, lane: lane), zone: zone)
+    if let last = routeIndices.last, routes[Int(last)] == route {
+      routeIndices.append(last)
     } else {
-      routeIndices.append(Int32(routes.count))
-      known[route] = Int32(routes.count)
-      routes.append(route)
+      routeIndices.append(index(of: route))
     }
     registrations.append(registration)
     users.append(user)
+  }
+
+  private mutating func index(of route: Route) -> Int32 {
+    let number = number(of: route.service)
+    if let index = known[number][route.zone] { return index }
+    let index = Int32(routes.count)
+    known[number][route.zone] = index
+    routes.append(route)
+    return index
+  }
+
+  private mutating func number(of service: Service) -> Int {
+    if let last, last.service == service { return last.number }
+    let number = services[service] ?? services.count
+    if number == services.count { known.append([:]) }
+    services[service] = number
+    last = (service, number)
+    return number
   }
 
   /// The devices of both, each once.
@@ -81,7 +102,7 @@ package struct AudienceDevices: Sendable {
   package var counts: [String?: Int] {
     var counts = [Int](repeating: 0, count: routes.count)
     for index in routeIndices { counts[Int(index)] += 1 }
-    return Dictionary(zip(routes.map(\.platform), counts), uniquingKeysWith: +)
+    return Dictionary(zip(routes.map(\.service.platform), counts), uniquingKeysWith: +)
   }
 
   /// The registrations of the devices by what `key` tells of a platform, the device's own lane, if there is one, and
@@ -91,15 +112,24 @@ package struct AudienceDevices: Sendable {
   package func registrations<Key: Hashable>(
     by key: (_ platform: String?, _ lane: String?, _ zone: String?) -> Key?
   ) -> [Key: RegistrationIDs] {
-    let keys = routes.map { key($0.platform, $0.lane, $0.zone) }
+    let keys = routes.map { key($0.service.platform, $0.service.lane, $0.zone) }
     if let first = keys.first, let first, keys.allSatisfy({ $0 == first }) {
       return [first: registrations]
     }
-    var found: [Key: RegistrationIDs] = [:]
-    for (id, index) in zip(registrations, routeIndices) {
-      if let key = keys[Int(index)] { found[key, default: []].append(id) }
+    // Where each key's are, so that a key is hashed once for each route.
+    var places: [Key: Int] = [:]
+    let indices = keys.map { key in
+      key.map { key in
+        let place = places[key] ?? places.count
+        places[key] = place
+        return place
+      }
     }
-    return found
+    var found = [RegistrationIDs](repeating: [], count: places.count)
+    for (id, route) in zip(registrations, routeIndices) {
+      if let place = indices[Int(route)] { found[place].append(id) }
+    }
+    return places.mapValues { found[$0] }
   }
 
   /// The least of what `value` tells of the time zones of each user's devices; called once for each zone.
@@ -113,7 +143,7 @@ package struct AudienceDevices: Sendable {
       zones[route.zone] = new
       return new
     }
-    var least: [UserID: Value] = [:]
+    var least = [UserID: Value](minimumCapacity: users.count)
     for (user, index) in zip(users, routeIndices) {
       let value = values[Int(index)]
       least[user] = least[user].map { Swift.min($0, value) } ?? value
@@ -134,8 +164,8 @@ extension AudienceDevices: RandomAccessCollection {
   package subscript(index: Int) -> AudienceDevice {
     let route = routes[Int(routeIndices[index])]
     return AudienceDevice(
-      registration: registrations[index], user: users[index], platform: route.platform,
-      lane: route.lane, zone: route.zone)
+      registration: registrations[index], user: users[index], platform: route.service.platform,
+      lane: route.service.lane, zone: route.zone)
   }
 }
 
