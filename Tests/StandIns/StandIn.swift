@@ -7,16 +7,19 @@ package final class StandIn: Sendable {
 
   private let name: String
   private let service: StandInProcess
+  private let isLent: Bool
 
-  /// Takes a `<name>.py` that is idle, or starts one with a folder of its own.
-  package init(_ name: String) throws {
+  /// Takes a `<name>.py` that is idle, or starts one with a folder of its own; with an environment it ends afterwards.
+  package init(_ name: String, environment: [String: String] = [:]) throws {
     self.name = name
-    service = try Self.idle.withLock { $0[name]?.popLast() } ?? StandInProcess(name)
+    isLent = environment.isEmpty
+    let idle = isLent ? Self.idle.withLock { $0[name]?.popLast() } : nil
+    service = try idle ?? StandInProcess(name, environment: environment)
     try tell(["do": "reset"])
   }
 
   deinit {
-    Self.idle.withLock { $0[name, default: []].append(service) }
+    if isLent { Self.idle.withLock { $0[name, default: []].append(service) } }
   }
 
   /// The port of loopback that it listens on.
@@ -49,7 +52,7 @@ private final class StandInProcess: @unchecked Sendable {
   private let turn = Mutex<Void>(())
   private let answers: UnsafeMutablePointer<FILE>
 
-  init(_ name: String) throws {
+  init(_ name: String, environment: [String: String]) throws {
     let scripts = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "Services")
     folder =
@@ -59,7 +62,8 @@ private final class StandInProcess: @unchecked Sendable {
     let (input, output) = (Pipe(), Pipe())
     _ = try StartedProgram(
       "/usr/bin/python3", [scripts.appending(path: name + ".py").path, folder],
-      environment: ["PYTHONDONTWRITEBYTECODE": "1", "PATH": "/usr/bin:/bin"],
+      environment: ["PYTHONDONTWRITEBYTECODE": "1", "PATH": "/usr/bin:/bin"]
+        .merging(environment) { $1 },
       input: input.fileHandleForReading, output: output.fileHandleForWriting)
     for end in [input.fileHandleForReading, output.fileHandleForWriting] { try end.close() }
     commands = input.fileHandleForWriting
