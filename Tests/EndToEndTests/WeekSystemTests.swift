@@ -37,31 +37,6 @@ import Waiting
     }
   }
 
-  /// The clock of a server, which libfaketime reads from a file.
-  private struct ServersClock {
-    private let file: URL
-    /// What a server has to be started with.
-    let environment: [String: String]
-
-    init(in scratch: Scratch, _ time: String) throws {
-      let library = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
-      try #require(
-        FileManager.default.fileExists(atPath: library), "make test-system installs libfaketime")
-      file = scratch.folder.appending(path: "clock")
-      environment = [
-        "LD_PRELOAD": library, "FAKETIME_TIMESTAMP_FILE": file.path, "FAKETIME_NO_CACHE": "1",
-        // How long something takes, and when files were changed, stays true.
-        "DONT_FAKE_MONOTONIC": "1", "NO_FAKE_STAT": "1",
-      ]
-      try set(time)
-    }
-
-    func set(_ time: String) throws {
-      let ahead = try Date(time, strategy: .iso8601).timeIntervalSinceNow
-      try String(format: "%+.0f", ahead).write(to: file, atomically: true, encoding: .utf8)
-    }
-  }
-
   /// The recipients, in the order of their mornings.
   private static let zones = [
     ("chen", "Asia/Tokyo"), ("anna", "Europe/Berlin"), ("bea", "America/New_York"),
@@ -69,20 +44,13 @@ import Waiting
 
   @Test(arguments: ["chromium", "firefox"])
   func `a team imports people, plans, targets, repeats and learns`(_ browser: String) async throws {
-    let clockFolder = try Scratch()
     // Europe's clocks are put forward in the night to Sunday.
-    let clock = try ServersClock(in: clockFolder, "2027-03-27T20:00:00Z")
+    let clock = try ServerClock("2027-03-27T20:00:00Z")
     let phones = try StandIn("hub", environment: clock.environment)
-    let services = [
-      "RICHPUSH_PUSH_CA": phones.certificates, "RICHPUSH_WEBHOOK_URL": phones.url + "/hook",
-      "RICHPUSH_WEBHOOK_SECRET": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
-    ]
     try await RunningServer.lend(
       flags: ["--demo", "--push", "embedded,webhook", "--most-a-day", "2"],
-      environment: clock.environment.merging(services) { $1 },
-      // The library passes something on in the environment, behind which Swift does not find its arguments: not to the
-      // program that it is loaded into first.
-      through: ["/usr/bin/env"]
+      environment: clock.environment(pushingTo: phones),
+      through: ServerClock.wrapper
     ) { server in
       let page = Page(browser: try StandIn(browser), address: "\(server.endpoint)/console/")
       for (number, (name, zone)) in Self.zones.enumerated() {
