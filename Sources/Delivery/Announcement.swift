@@ -134,19 +134,25 @@ package struct Announcement: Sendable {
     }
   }
 
-  /// Adds the event of the embedded gateway, the pushes of each lane, and when the `recipients`, who are in ascending
-  /// order, get them, if each has a time of its own.
+  /// When the `recipients`, who are in ascending order, and their devices get what a draft says; nil for all at once.
+  ///
+  /// - Throws: `rejected` if that would take too long.
+  func times(
+    of draft: Draft, for addressees: Addressees, _ recipients: [UserID]
+  ) throws(ServiceError) -> SendTimes? {
+    try SendTimes(of: draft, for: addressees, recipients, by: lanes, now: store.now())
+  }
+
+  /// Adds the event of the embedded gateway, the pushes of each lane, and when the recipients get them, if each has a
+  /// time of its own.
   func announce(
-    _ draft: Draft, with media: PushedMedia?, to addressees: Addressees, _ recipients: [UserID],
+    _ draft: Draft, with media: PushedMedia?, to addressees: Addressees, at times: SendTimes?,
     in new: inout NotificationInsert
   ) {
     if lanes.isEmbedded { new.event = PushedMedia.event(of: new, media) }
-    let times = draft.localTime.flatMap(LocalTimes.init)
     new.pushes = pushes(draft.form.kind, to: addressees, at: times)
-    if let times {
-      new.times = times.groups(of: recipients, with: addressees.devices)
-      new.notBefore = new.times.keys.min()
-    }
+    if let times { new.times = times.users }
+    if draft.localTime != nil { new.notBefore = new.times.keys.min() }
     let collapseID = draft.collapseID(from: new.sender)
     for index in new.pushes.indices {
       new.pushes[index].collapseID = collapseID
@@ -174,28 +180,24 @@ package struct Announcement: Sendable {
   /// Users without a registered device may have devices in Azure's hub, with the tag that the tutorial's
   /// back end sets.
   func pushes(
-    _ kind: PushPayload.Kind, to addressees: Addressees, at times: LocalTimes? = nil
+    _ kind: PushPayload.Kind, to addressees: Addressees, at times: SendTimes? = nil
   ) -> [PushInsert] {
     struct Turn: Hashable {
       let lane: String
       let time: Date?
     }
-    var known: [String?: Date] = [:]
-    func time(in zone: String?) -> Date? {
-      guard let times else { return nil }
-      if let time = known[zone] { return time }
-      let time = times.date(in: zone)
-      known[zone] = time
-      return time
+    func turn(_ platform: String?, _ own: String?, _ time: Date?) -> Turn? {
+      platform.flatMap(lanes.lane).map { Turn(lane: own ?? $0, time: time) }
     }
-    let devices = addressees.devices.registrations { platform, own, zone in
-      platform.flatMap(lanes.lane).map { Turn(lane: own ?? $0, time: time(in: zone)) }
-    }
+    let devices =
+      times?.registrations(addressees.devices, by: turn)
+      ?? addressees.devices.registrations { platform, own, _ in turn(platform, own, nil) }
     var targets = devices.mapValues { [PushInsert.Target.devices($0)] }
     for lane in lanes.resolvingTags {
-      let turn = Turn(lane: lane, time: time(in: nil))
-      targets[turn, default: []] += addressees.unregistered.sorted().compactMap { user in
-        addressees.names[user].map { .audience(Self.userTag + $0, user: user) }
+      for user in addressees.unregistered.sorted() {
+        guard let name = addressees.names[user] else { continue }
+        let turn = Turn(lane: lane, time: times?.time(of: user))
+        targets[turn, default: []].append(.audience(Self.userTag + name, user: user))
       }
     }
     let turns = targets.sorted {

@@ -104,8 +104,12 @@ package struct Draft: Sendable {
   ) throws(ServiceError) {
     let before = NewNotification(old)
     let new = try before.changed(by: body)
-    let name = new.localTime == before.localTime ? "notBefore" : "localTime"
-    let isSameTime = new.notBefore == before.notBefore && new.localTime == before.localTime
+    let name =
+      new.localTime != before.localTime
+      ? "localTime" : new.perMinute != before.perMinute ? "perMinute" : "notBefore"
+    let isSameTime =
+      new.notBefore == before.notBefore && new.localTime == before.localTime
+      && new.perMinute == before.perMinute
     guard isSameTime || old.isHeld(at: now) else {
       throw ServiceError(
         .conflict, "\(name) cannot be changed any more: pushes have been sent.")
@@ -196,8 +200,13 @@ package struct Draft: Sendable {
       [.silent, .legacy].contains(form) || new.richType == nil || new.message.isShown, "message",
       "message is empty, but the form \(form.rawValue) shows it.")
     require(
-      new.message.replaces == nil || new.notBefore == nil && new.localTime == nil, "replaces",
-      "replaces is for notifications that are sent at once, without notBefore and localTime.")
+      new.message.replaces == nil
+        || new.notBefore == nil && new.localTime == nil && new.perMinute == nil, "replaces",
+      "replaces is for notifications that are sent at once, without notBefore, localTime and perMinute."
+    )
+    require(
+      new.perMinute.map { (1...1_000_000).contains($0) } ?? true, "perMinute",
+      "perMinute must be from 1 to 1000000 devices.")
     require(
       form != .legacy || new.message == NotificationMessage(new.message.text), "form",
       "The form legacy has a message only.")
@@ -315,6 +324,7 @@ extension NewNotification {
     localTime = keepsTime ? stored.localTime.flatMap(LocalTime.init(text:)) : nil
     let planned = stored.awaitsApproval ? stored.plannedTime : stored.notBefore
     notBefore = localTime == nil ? planned : nil
+    perMinute = stored.perMinute
     let (form, badge) = stored.version.pushForm
     (self.form, self.badge) = (form, badge ? true : nil)
   }
@@ -372,6 +382,7 @@ extension RichNotification {
       details: stored.shownDetails)
     held = stored.held.map { _ in true }
     localTime = stored.localTime.flatMap(LocalTime.init(text:))
+    perMinute = stored.perMinute
     replacedBy = stored.replacedBy
     approval = Approval(awaitedBy: stored)
   }

@@ -28,6 +28,9 @@ extension Publisher {
       throw draft.noRecipientsError(found.unknown)
     }
     let values = try await announcement.values(for: draft, among: &found)
+    let times = try SendTimes(
+      of: draft, for: found, found.users.sorted(), by: announcement.lanes, now: now)
+    try draft.requireEnd(of: times)
     let example = found.users.min().flatMap { values.stored?[$0] } ?? [:]
     var (renditions, media) = ([DryRun.Rendition](), nil as PushedMedia?)
     var (content, details) = ("", nil as String?)
@@ -46,8 +49,7 @@ extension Publisher {
       texts: announcement.texts(of: draft, example, id, from: sender, content, details, media),
       warnings: draft.message.localizations.map { $0.personalized(with: example) }
         .flatMap(\.warnings))
-    result.times = draft.localTime.flatMap(LocalTimes.init)
-      .flatMap { DryRun.Times($0.groups(of: Array(found.users), with: found.devices), at: now) }
+    result.times = times.flatMap { DryRun.Times($0, of: draft, at: now) }
     result.skipped = try await skipped(values)
     return result
   }
@@ -94,10 +96,11 @@ extension Publisher {
 
 extension DryRun.Times {
   /// Nil if there are no users.
-  fileprivate init?(_ users: [Date: [UserID]], at now: Date) {
-    guard let first = users.keys.min(), let last = users.keys.max() else { return nil }
-    let passed = users.reduce(0) { $0 + ($1.key <= now ? $1.value.count : 0) }
-    self.init(first: first, last: last, passed: passed)
+  fileprivate init?(_ times: SendTimes, of draft: Draft, at now: Date) {
+    guard let first = times.users.keys.min() else { return nil }
+    let past = draft.localTime == nil ? [:] : times.users.filter { $0.key <= now }
+    let passed = past.values.reduce(0) { $0 + $1.count }
+    self.init(first: first, last: times.last, passed: passed)
   }
 }
 

@@ -44,7 +44,8 @@ extension Publisher {
     new.recipients = addressees.users.sorted()
     new.sender = notification.sender
     if !new.recipients.isEmpty {
-      announcement.announce(draft, with: media, to: addressees, new.recipients, in: &new)
+      let times = try announcement.times(of: draft, for: addressees, new.recipients)
+      announcement.announce(draft, with: media, to: addressees, at: times, in: &new)
     }
     return try await store.notifications.announce(notification, with: new)
   }

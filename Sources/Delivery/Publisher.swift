@@ -55,6 +55,9 @@ package struct Publisher: Sendable {
       reach = RichNotification.Reach(addressees, announcement.lanes)
       reach.skipped = values.skipped.count
     }
+    let recipients = values.recipients ?? addressees.users.sorted()
+    let times = try announcement.times(of: draft, for: addressees, recipients)
+    try draft.requireEnd(of: times)
     var (new, media) = try await content(
       of: &draft, values, for: sender, using: assets, asset: asset)
     if let named = draft.namedAudience, draft.notBefore != nil {
@@ -64,12 +67,12 @@ package struct Publisher: Sendable {
       )
       addressees = Announcement.Addressees()
     } else {
-      new.recipients = values.recipients ?? addressees.users.sorted()
+      new.recipients = recipients
     }
     (new.sender, new.to) = (sender, draft.to)
     (new.idempotencyKey, new.isFromDevice, new.file) = (key, isFromDevice, file)
     if new.dueAudience == nil {
-      announcement.announce(draft, with: media, to: addressees, new.recipients, in: &new)
+      announcement.announce(draft, with: media, to: addressees, at: times, in: &new)
     }
     // A million of them take much memory.
     addressees = Announcement.Addressees()
@@ -158,7 +161,9 @@ package struct Publisher: Sendable {
     try await store.notifications.completeAudience(of: old.id)
     let recipients = Set(try await store.notifications.receipts(of: old.id).map(\.userID))
     let addressees = try await announcement.addressees(of: draft).among(recipients)
-    announcement.announce(draft, with: media, to: addressees, recipients.sorted(), in: &new)
+    let times = try announcement.times(of: draft, for: addressees, recipients.sorted())
+    try draft.requireEnd(of: times)
+    announcement.announce(draft, with: media, to: addressees, at: times, in: &new)
   }
 
   /// The draft for the store, validated by its plugin, and with every profile rendered, in the user's turn.
@@ -176,7 +181,8 @@ package struct Publisher: Sendable {
     new.values = values.stored
     new.replaces = draft.message.replaces
     (new.notBefore, new.expires) = (draft.notBefore, draft.expires)
-    (new.localTime, new.approvalAbove) = (draft.localTime?.text, approveAbove)
+    (new.localTime, new.perMinute) = (draft.localTime?.text, draft.perMinute)
+    new.approvalAbove = approveAbove
     guard let media = draft.media else {
       try announcement.requireRoom(for: draft, values, from: user, with: nil, "")
       return (new, nil)

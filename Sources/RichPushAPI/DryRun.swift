@@ -51,13 +51,13 @@ public struct DryRun: Sendable, Equatable, Codable {
     }
   }
 
-  /// When the recipients of a notification with a local time would get it.
+  /// When the recipients of a notification with a local time, or of which only so many get it in a minute, would get it.
   public struct Times: Sendable, Equatable, Codable {
     /// When the first would get it, which may have passed.
     public let first: Date
     /// When the last would get it.
     public let last: Date
-    /// The users for whom the time has passed, who would get it at once.
+    /// The users for whom the local time has passed, who would get it at once.
     public let passed: Int
 
     /// Creates the times.

@@ -50,6 +50,8 @@ public struct NewNotification: Sendable, Equatable {
   public var notBefore: Date?
   /// The time by the clock of each recipient at which it becomes visible and is pushed, instead of ``notBefore``.
   public var localTime: LocalTime?
+  /// The most devices that it is pushed to in a minute; nil for any number.
+  public var perMinute: Int?
   /// When its media is removed, if ever.
   public var expires: Date?
   /// A key chosen by the publisher: a second request with the same key creates nothing.
@@ -99,7 +101,7 @@ extension NewNotification: Codable {
   private enum CodingKeys: String, CodingKey, CaseIterable {
     case richType, payload
     case audience = "to"
-    case notBefore, localTime, expires, form, badge, idempotencyKey, values, onMissing
+    case notBefore, localTime, perMinute, expires, form, badge, idempotencyKey, values, onMissing
   }
 
   /// Decodes a notification.
@@ -112,7 +114,7 @@ extension NewNotification: Codable {
     payload = reader.read(.payload, as: Payload.self)?.wrappedValue
     audience = reader.require(.audience) ?? .anyTag([])
     (notBefore, expires) = (reader.read(.notBefore), reader.read(.expires))
-    localTime = reader.read(.localTime)
+    (localTime, perMinute) = (reader.read(.localTime), reader.read(.perMinute))
     (form, badge) = (reader.read(.form), reader.read(.badge))
     idempotencyKey = reader.read(.idempotencyKey)
     (values, onMissing) = (reader.readEntries(.values), reader.read(.onMissing))
@@ -128,6 +130,7 @@ extension NewNotification: Codable {
     try members.encode(audience, forKey: .audience)
     try members.encodeIfPresent(notBefore, forKey: .notBefore)
     try members.encodeIfPresent(localTime, forKey: .localTime)
+    try members.encodeIfPresent(perMinute, forKey: .perMinute)
     try members.encodeIfPresent(expires, forKey: .expires)
     try members.encodeIfPresent(form, forKey: .form)
     try members.encodeIfPresent(badge, forKey: .badge)
@@ -150,6 +153,8 @@ public struct Amendment: Sendable, Equatable, Codable {
   public var notBefore = Change<Date>.none
   /// The time by the clock of each recipient; only if it is visible to none yet.
   public var localTime = Change<LocalTime>.none
+  /// The most devices that it is pushed to in a minute; only if it is visible to none yet.
+  public var perMinute = Change<Int>.none
   /// When its media is removed.
   public var expires = Change<Date>.none
   /// What the pushes look like.
@@ -220,7 +225,7 @@ public struct Amendment: Sendable, Equatable, Codable {
 
   private enum CodingKeys: String, CodingKey {
     case text = "message"
-    case richType, payload, notBefore, localTime, expires, form, badge
+    case richType, payload, notBefore, localTime, perMinute, expires, form, badge
     case title, subtitle, alt, link, actions, category, sound, importance, relevance, thread
     case lockScreen, icon, colour, channel, data, label, language, languages, variables, values
     case apns, fcm, webpush

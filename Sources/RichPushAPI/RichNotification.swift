@@ -25,6 +25,8 @@ public struct RichNotification: Sendable, Equatable, Identifiable {
   /// The time by the clock of each recipient, if it has one; ``notBefore`` is the first for its sender, and a
   /// recipient's own for the recipient.
   public var localTime: LocalTime?
+  /// The most devices that it is pushed to in a minute, if that was said.
+  public var perMinute: Int?
   /// Whether it waits until an admin names another time, because its sender was removed or may not publish any
   /// more, or until another publisher approves it; only then.
   public var held: Bool?
@@ -106,7 +108,8 @@ extension RichNotification: Codable {
   private enum CodingKeys: String, CodingKey {
     case id, message, richType, payload, to
     case isRead = "read"
-    case created, notBefore, localTime, held, approval, expires, replacedBy, media, details, reach
+    case created, notBefore, localTime, perMinute, held, approval, expires, replacedBy, media
+    case details, reach
     case receipts, deliveries, interactions, form, badge, platforms, counts, state, first
     case replaced, renditions, links
   }
@@ -124,6 +127,7 @@ extension RichNotification: Codable {
     notBefore = try members.decodeIfPresent(Date.self, forKey: .notBefore)
     expires = try members.decodeIfPresent(Date.self, forKey: .expires)
     localTime = try members.decodeIfPresent(forKey: .localTime)
+    perMinute = try members.decodeIfPresent(forKey: .perMinute)
     media = try members.decode(String.self, forKey: .media)
     details = try members.decode(JSONValue.self, forKey: .details)
     held = try members.decodeIfPresent(forKey: .held)
@@ -157,6 +161,7 @@ extension RichNotification: Codable {
     try members.encode(created, forKey: .created)
     try members.encode(notBefore, forKey: .notBefore)
     try members.encodeIfPresent(localTime, forKey: .localTime)
+    try members.encodeIfPresent(perMinute, forKey: .perMinute)
     try members.encode(expires, forKey: .expires)
     try members.encode(media, forKey: .media)
     try members.encode(details, forKey: .details)

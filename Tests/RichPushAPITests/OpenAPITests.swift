@@ -182,7 +182,7 @@ import Testing
         users: 1, devices: 2, unknown: ["b"], devicesWithoutLane: 1)
       notification.reach?.skipped = 1
       (notification.held, notification.replacedBy) = (true, 1)
-      notification.localTime = localTime
+      (notification.localTime, notification.perMinute) = (localTime, 100)
       notification.approval = approval
     }
     return notification
@@ -337,6 +337,7 @@ import Testing
       (new.message, new.richType, new.payload) = (message, "img", "p")
       (new.notBefore, new.expires, new.idempotencyKey) = (date, date, "k")
       (new.form, new.badge, new.localTime) = (.alert, true, localTime)
+      new.perMinute = 100
       (new.values, new.onMissing) = (["username:alice": ["name": "n"]], .skip)
     }
     return new
@@ -346,7 +347,7 @@ import Testing
     var amendment = Amendment(
       message: "m", richType: "img", payload: "p", notBefore: date, expires: date)
     (amendment.form, amendment.badge) = (.value(.alert), .value(true))
-    amendment.localTime = .value(localTime)
+    (amendment.localTime, amendment.perMinute) = (.value(localTime), .value(100))
     (amendment.title, amendment.subtitle, amendment.alt) = (.value("t"), .value("s"), .removal)
     (amendment.link, amendment.icon, amendment.colour) = (.removal, .removal, .value("#00aa77"))
     amendment.actions = .value(message.actions ?? [])

@@ -348,6 +348,38 @@ import Testing
     #expect(try await arrived(store) == [[0], [0], [0]])
   }
 
+  @Test func `minutes that have passed while it waited follow one another, the others stay`()
+    async throws
+  {
+    let store = try scratch.open()
+    let times = [100, 160, 7200].map { scratch.now + $0 }
+    var new = NotificationInsert.any(to: people)
+    (new.sender, new.approvalAbove, new.notBefore) = (shop, 2, times[0])
+    new.perMinute = 1
+    new.times = Dictionary(uniqueKeysWithValues: zip(times, people.map { [$0] }))
+    new.pushes = times.enumerated().map { number, time in
+      var push = PushInsert(lane: "apns", target: .audience("\(number)"), kind: "alert")
+      push.scheduled = time
+      return push
+    }
+    let waiting = try await create(new, in: store)
+    scratch.pass(3600)
+    guard case .decided = try await approve(waiting, by: news, in: store) else {
+      throw StoreError(.failed, "it was not approved")
+    }
+    // Bob is the second.
+    #expect(try await arrived(store) == [[], [0], []])
+    #expect(try await store.notifications.unreadCount(of: alice) == 1)
+    scratch.pass(59)
+    #expect(try await arrived(store) == [[], [], []])
+    scratch.pass(1)
+    #expect(try await arrived(store).map(\.count) == [1, 2, 1])
+    #expect(try await store.notifications.unreadCount(of: carol) == 0)
+    scratch.pass(3540)
+    _ = try await arrived(store)
+    #expect(try await store.notifications.unreadCount(of: carol) == 1)
+  }
+
   @Test func `what takes the place of another one cannot wait`() async throws {
     let store = try scratch.open()
     var new = large()

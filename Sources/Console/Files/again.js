@@ -14,12 +14,12 @@ export async function sentBefore(id) {
 
 /** A notification, of which members may be missing, as the values that the screen “Compose” keeps. */
 export function enteredNotification(notification) {
-  const { message, richType, payload, to, form, badge, notBefore, localTime, expires, onMissing } = notification;
+  const { message, richType, payload, to, form, badge, notBefore, localTime, perMinute, expires, onMissing } = notification;
   const isLink = richType === "url" && /^https?:/.test(payload);
   const filled = enteredContent(notification);
   return { message, said: enteredMessage(notification), languages: enteredLanguages(notification), form, badge, skip: onMissing === "skip",
     to: to && entered([to].flat()), notBefore: localTime?.at ?? fieldTime(notBefore), local: Boolean(localTime),
-    expires: fieldTime(expires),
+    perMinute, expires: fieldTime(expires),
     ...(isLink ? { url: payload } : filled ? { filled } : richType && { content: { richType, name: payload } }) };
 }
 

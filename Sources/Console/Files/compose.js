@@ -65,6 +65,7 @@ class Compose extends Screen {
     this.notBefore = h("input", { type: "datetime-local", on: { input: changed } });
     this.local = h("input", { type: "checkbox", on: { change: changed } });
     this.localChoice = h("label", { class: "check" }, this.local, t.local);
+    this.perMinute = h("input", { type: "number", min: 1, max: 1_000_000, step: 1, inputMode: "numeric", on: { input: changed } });
     this.expires = h("input", { type: "datetime-local", on: { input: changed } });
     this.problem = h("p", { class: "problem", role: "alert" });
     this.test = h("button", { type: "button", on: { click: () => this.attempt(this.test, () => this.sendTest()) } }, t.test);
@@ -74,13 +75,13 @@ class Compose extends Screen {
     this.previews = h("section", { class: "previews", tabIndex: 0, "aria-label": t.previews });
     this.uploads = new Uploads();
     this.own = Object.fromEntries(
-      Object.entries({ content: this.chosen, message: this.message, to: this.audience.input, notBefore: this.notBefore, localTime: this.local, expires: this.expires, form: this.form })
+      Object.entries({ content: this.chosen, message: this.message, to: this.audience.input, notBefore: this.notBefore, localTime: this.local, perMinute: this.perMinute, expires: this.expires, form: this.form })
         .map(([name, control]) => [name, field(control, name)]));
     const submit = (event) => {
       event.preventDefault();
       this.attempt(this.send, () => this.publish());
     };
-    const { content, message, to, notBefore, localTime, expires, form } = this.own;
+    const { content, message, to, notBefore, localTime, perMinute, expires, form } = this.own;
     this.frame(texts.screens.compose, [this.open, h("button", { on: { click: () => this.startOver() } }, t.startOver)],
       h("div", { class: "compose" },
         h("form", { class: "panel", noValidate: true, on: { submit } },
@@ -94,6 +95,7 @@ class Compose extends Screen {
           this.languages.element,
           h("div", { class: "field" }, this.audience.element, to.words),
           h("div", { class: "field" }, h("label", {}, t.notBefore, this.notBefore), notBefore.words, this.localChoice, localTime.words),
+          h("div", { class: "field" }, h("label", {}, t.perMinute, this.perMinute), perMinute.words),
           h("div", { class: "field" }, h("label", {}, t.expires, this.expires), expires.words, h("span", { class: "hint" }, t.zone(zone()))),
           h("div", { class: "field" }, h("label", {}, t.form, this.form), form.words, this.formHint),
           h("label", { class: "check" }, this.badge, t.badge),
@@ -179,7 +181,7 @@ class Compose extends Screen {
     return {
       content: this.content && { richType: this.content.richType, name: this.content.name }, url: this.url.value, filled: this.filled.kept,
       message: this.message.value, said: this.said.kept, languages: this.languages.kept, to: this.audience.kept, form: this.form.value, badge: this.badge.checked, skip: this.skip.checked,
-      notBefore: this.notBefore.value, local: this.local.checked, expires: this.expires.value, key: this.key, kept: this.kept,
+      notBefore: this.notBefore.value, local: this.local.checked, perMinute: this.perMinute.value, expires: this.expires.value, key: this.key, kept: this.kept,
     };
   }
 
@@ -197,6 +199,7 @@ class Compose extends Screen {
     this.skip.checked = kept.skip ?? false;
     this.notBefore.value = kept.notBefore ?? "";
     this.local.checked = kept.local ?? false;
+    this.perMinute.value = kept.perMinute ?? "";
     this.expires.value = kept.expires ?? "";
     this.isTried = false;
     this.audience.kept = kept.to;
@@ -234,6 +237,7 @@ class Compose extends Screen {
       ...(this.isLocal
         ? { localTime: { at: this.notBefore.value, zone: Intl.DateTimeFormat().resolvedOptions().timeZone } }
         : { notBefore: time(this.notBefore)?.toISOString().replace(/\.\d+Z/, "Z") }),
+      perMinute: this.perMinute.value ? Number(this.perMinute.value) : undefined,
       expires: time(this.expires)?.toISOString().replace(/\.\d+Z/, "Z"),
       onMissing: this.skip.checked ? "skip" : undefined,
     };
@@ -278,6 +282,7 @@ class Compose extends Screen {
       say(name, this[name].validity.badInput, t.faults.incomplete);
       say(name, value && value < now - tolerance, t.faults[name]);
     }
+    say("perMinute", !this.perMinute.validity.valid, t.faults.perMinute);
     say("expires", expires && expires <= (notBefore ?? now), t.faults.order);
     return { ...this.refused, ...this.filled.faults(this.isTried), ...this.said.faults(this.isTried), ...faults };
   }
@@ -355,7 +360,7 @@ class Compose extends Screen {
   /** Whether it can be sent; else all that is wrong is shown, and the first of it has the focus. */
   isRight(isTest) {
     this.isTried = true;
-    const [first] = this.showFaults().filter((name) => !isTest || !["to", "notBefore", "localTime", "expires"].includes(name));
+    const [first] = this.showFaults().filter((name) => !isTest || !["to", "notBefore", "localTime", "perMinute", "expires"].includes(name));
     if (!first) return true;
     focusOn(this.fields[first]);
     return false;
@@ -375,7 +380,7 @@ class Compose extends Screen {
     if (!counted) throw new Error(t.changedMeanwhile);
     const draft = this.draft();
     // Who they are, and when they get it, is known before it is sent.
-    const { skipped, times } = draft.onMissing || draft.localTime ? await this.post(draft, "?dry-run") : {};
+    const { skipped, times } = draft.onMissing || draft.localTime || draft.perMinute ? await this.post(draft, "?dry-run") : {};
     const isSure = await confirmSending({ skipped,
       filled: filledRows(await contentTypes(), draft), content: this.url.value.trim() ? { richType: "url", url: draft.payload } : this.content, message: draft,
       recipients: this.audience.entered, counted, notBefore: time(this.notBefore), times, expires: time(this.expires),
@@ -405,7 +410,7 @@ class Compose extends Screen {
 const formOf = (draft) => draft.form ?? usualForm(draft, Boolean(draft.richType));
 
 /** What is left out of a notification that is not for its recipients yet. */
-const atOnce = { notBefore: undefined, localTime: undefined, expires: undefined };
+const atOnce = { notBefore: undefined, localTime: undefined, perMinute: undefined, expires: undefined };
 
 /** The time in a field; undefined if there is none. */
 const time = (input) => (input.value ? new Date(input.value) : undefined);

@@ -2,7 +2,7 @@
 import { get } from "./api.js";
 import { called, contentText } from "./content-types.js";
 import { fill, h } from "./dom.js";
-import { clockTime, exactTime, time } from "./format.js";
+import { clockTime, exactTime, number, time } from "./format.js";
 import { saidRows } from "./said.js";
 import { memberLabel, texts } from "./texts.js";
 
@@ -37,10 +37,11 @@ function differences(before, after, types) {
 
 /** What a notification is, in words. */
 function rows(notification, types) {
-  const { title, richType, payload, notBefore, localTime, expires, form } = notification;
+  const { title, richType, payload, notBefore, localTime, perMinute, expires, form } = notification;
   return [
     [memberLabel("title"), title], ...saidRows(notification), [texts.compose.content, richType && `${called(types, richType)}: ${contentText(types, { richType, payload })}`],
-    [texts.compose.notBefore, localTime ? `${clockTime(localTime.at)} ${texts.sendDialog.local}` : notBefore && exactTime(new Date(notBefore))], [texts.compose.expires, expires && exactTime(new Date(expires))],
+    [texts.compose.notBefore, localTime ? `${clockTime(localTime.at)} ${texts.sendDialog.local}` : notBefore && exactTime(new Date(notBefore))],
+    [texts.compose.perMinute, perMinute && number(perMinute)], [texts.compose.expires, expires && exactTime(new Date(expires))],
     [texts.compose.form, texts.compose.forms[form] ?? form],
   ];
 }

@@ -253,7 +253,7 @@ function facts(details, types) {
     // Without a title, the text is the heading.
     ...saidRows({ ...details, message: details.title && details.message }),
     [t.content, details.richType && (filled ? called(types, details.richType) : `${called(types, details.richType)}: ${details.payload}`)], ...(filled ?? []), [t.to, recipients(details.to)],
-    [texts.sendDialog.time, details.localTime && `${clockTime(details.localTime.at)} ${texts.sendDialog.local}`],
+    [texts.sendDialog.time, details.localTime && `${clockTime(details.localTime.at)} ${texts.sendDialog.local}`], [texts.compose.perMinute, details.perMinute && number(details.perMinute)],
     [t.form, texts.compose.forms[details.form] ?? details.form], [t.number, details.id],
     ...platforms,
   ]);

@@ -12,7 +12,7 @@ const t = texts.sendDialog;
  *
  * `content` is an asset, a link or null, `filled` the rows of what was filled in instead, `message` what it says as the API takes it,
  * `counted` the numbers of users and devices, `skipped` who of them is left out for want of a value, if anybody is, `times` when they get
- * it by their own clocks.
+ * it, if not all at once.
  */
 export function confirmSending({ content, filled = [], message, skipped, recipients, counted, notBefore, times, expires, verb }) {
   return new Promise((resolve) => {
@@ -21,8 +21,9 @@ export function confirmSending({ content, filled = [], message, skipped, recipie
       ...filled,
       [t.recipients, recipients],
       [t.skipped, skipped && t.without(skipped.count, skipped.users.map(({ username, placeholder }) => `${username} ({{${placeholder}}})`))],
-      [t.time, times ? `${clockTime(message.localTime.at)} ${t.local}` : notBefore ? exactTime(notBefore) : t.now],
+      [t.time, message.localTime ? `${clockTime(message.localTime.at)} ${t.local}` : notBefore ? exactTime(notBefore) : t.now],
       [t.first, times && exactTime(new Date(times.first))], [t.last, times && exactTime(new Date(times.last))],
+      [texts.compose.perMinute, message.perMinute && number(message.perMinute)],
       [t.passed, times?.passed && number(times.passed)],
       [t.expires, expires && exactTime(expires)],
     ];

@@ -111,7 +111,7 @@ export const texts = {
   compose: {
     content: "Inhalt", optional: "Inhalt (freiwillig)", choose: "Datei auswählen", chooseHint: "oder eine auf diese Seite ziehen", touchHint: "aus der Mediathek oder von diesem Gerät", removeContent: "Ohne Inhalt senden", orLink: "Einen Link als Inhalt senden", url: "Link, der gesendet wird",
     message: "Nachricht", length: (all) => characters(all), sample: "Ihre Nachricht",
-    notBefore: "Senden um", local: "Zur Ortszeit der Empfänger", expires: "Läuft ab um", form: "Form", badge: "Zahl der ungelesenen Benachrichtigungen am App-Symbol zeigen",
+    notBefore: "Senden um", local: "Zur Ortszeit der Empfänger", perMinute: "Höchstens so viele Geräte je Minute", expires: "Läuft ab um", form: "Form", badge: "Zahl der ungelesenen Benachrichtigungen am App-Symbol zeigen",
     skip: "Personen auslassen, für die ein Wert in den Texten fehlt",
     forms: { "": "Wie üblich", alert: "Sichtbar", silent: "Still", hybrid: "Sichtbar und still", legacy: "Für ältere Apps" },
     usual: (form, hint) => `Für diese „${form}“. ${hint}`,
@@ -131,7 +131,7 @@ export const texts = {
       nothing: "Schreiben Sie eine Nachricht oder einen Titel, oder wählen Sie eine Datei.",
       url: "Ein Link beginnt mit https:// oder http://.",
       message: "Schreiben Sie eine Nachricht oder einen Titel: Diese Form zeigt sie.", length: (all) => `Die Nachricht ist etwa ${characters(all)} zu lang.`,
-      to: "Geben Sie mindestens einen Empfänger ein.", incomplete: "Ergänzen Sie Datum und Uhrzeit.",
+      to: "Geben Sie mindestens einen Empfänger ein.", perMinute: "Geben Sie eine ganze Zahl von 1 bis 1.000.000 ein.", incomplete: "Ergänzen Sie Datum und Uhrzeit.",
       notBefore: "Diese Zeit ist vorbei. Wählen Sie eine spätere, oder keine, um jetzt zu senden.",
       expires: "Diese Zeit ist vorbei. Wählen Sie eine spätere oder keine.", order: "Sie würde ablaufen, bevor sie gesendet wird.",
     },

@@ -112,7 +112,7 @@ export const texts = {
   compose: {
     content: "Content", optional: "Content, if any", choose: "Choose a file", chooseHint: "or drop one anywhere on this page", touchHint: "from the catalogue or this device", removeContent: "Send it without", orLink: "Send a link as content", url: "Link to send",
     message: "Message", length: (all) => count(all, "character"), sample: "Your message",
-    notBefore: "Send at", local: "In each recipient’s local time", expires: "Expires at", form: "Form", badge: "Show the number of unread notifications on the app’s icon",
+    notBefore: "Send at", local: "In each recipient’s local time", perMinute: "Most devices a minute", expires: "Expires at", form: "Form", badge: "Show the number of unread notifications on the app’s icon",
     skip: "Leave out people for whom a value in the texts is missing",
     forms: { "": "As usual", alert: "Alert", silent: "Silent", hybrid: "Alert and silent", legacy: "For older apps" },
     usual: (form, hint) => `For this one “${form}”. ${hint}`,
@@ -132,7 +132,7 @@ export const texts = {
       nothing: "Write a message or a title, or choose a file.",
       url: "A link begins with https:// or http://.",
       message: "Write a message or a title: this form shows it.", length: (all) => `The message is about ${count(all, "character")} too long.`,
-      to: "Enter at least one recipient.", incomplete: "Complete the date and the time.",
+      to: "Enter at least one recipient.", perMinute: "Enter a whole number from 1 to 1,000,000.", incomplete: "Complete the date and the time.",
       notBefore: "This time has passed. Choose a later one, or none to send it now.",
       expires: "This time has passed. Choose a later one, or none.", order: "It would expire before it is sent.",
     },

@@ -366,6 +366,10 @@ enum PostgresSchema {
     DROP INDEX notification_by_expiry;
     CREATE INDEX notification_by_expiry ON notification(emptied, expires) WHERE expires IS NOT NULL;
     """,
+    """
+    -- The most devices that a notification is pushed to in a minute.
+    ALTER TABLE notification ADD COLUMN per_minute bigint;
+    """,
   ]
 
   /// The tables of ``version``.
@@ -485,12 +489,14 @@ enum PostgresSchema {
     -- its alternative text is its asset's. local_time: the time by the clock of each recipient at which it is sent.
     -- awaits: whether it awaits approval. people: for how many it is, if it may need it. emptied: whether its
     -- recipients, pushes and content were removed, since it has ended.
+    -- per_minute: the most devices that it is pushed to in a minute.
     CREATE TABLE notification(
       id bigint PRIMARY KEY, message text NOT NULL, rich_type text NOT NULL, payload text NOT NULL,
       sender bigint, audience text NOT NULL, details text, blob text, blob_size bigint, blob_type text,
       created bigint NOT NULL, not_before bigint, expires bigint, form text NOT NULL, withdrawn bigint,
       held bigint, replaced bigint, members text, replaces text, replaced_by bigint, focus text,
-      asset_alt bigint, local_time text, awaits bigint, people bigint, emptied bigint
+      asset_alt bigint, local_time text, awaits bigint, people bigint, emptied bigint,
+      per_minute bigint
     );
     CREATE INDEX notification_of_blob ON notification(blob) WHERE blob IS NOT NULL;
     CREATE INDEX notification_by_expiry ON notification(emptied, expires) WHERE expires IS NOT NULL;

@@ -132,6 +132,30 @@ package struct AudienceDevices: Sendable {
     return places.mapValues { found[$0] }
   }
 
+  /// The registrations of the devices, which have `times` in the same order, by what `key` tells of each; without those
+  /// for which that is nil.
+  package func registrations<Time, Key: Hashable>(
+    with times: [Time], by key: (_ platform: String?, _ lane: String?, _ time: Time) -> Key?
+  ) -> [Key: RegistrationIDs] {
+    var found: [Key: RegistrationIDs] = [:]
+    for (index, id) in registrations.enumerated() {
+      let route = routes[Int(routeIndices[index])]
+      if let key = key(route.platform, route.lane, times[index]) {
+        found[key, default: []].append(id)
+      }
+    }
+    return found
+  }
+
+  /// What `value` tells of the platform and the time zone of each device; called once for all that have these in
+  /// common.
+  package func values<Value>(
+    _ value: (_ platform: String?, _ zone: String?) -> Value
+  ) -> [Value] {
+    let values = routes.map { value($0.platform, $0.zone) }
+    return routeIndices.map { values[Int($0)] }
+  }
+
   /// The least of what `value` tells of the time zones of each user's devices; called once for each zone.
   package func least<Value: Comparable>(
     _ value: (_ zone: String?) -> Value

@@ -202,25 +202,87 @@ extension Changing {
   /// Lets what awaited approval go at its time, or now if that is past.
   fileprivate func release(_ notification: StoredNotification, at now: Date) throws {
     let id = notification.id
-    let later = Int(StoredNotification.untilReleased.timeIntervalSince1970) * 1000
     try run(
       "UPDATE notification SET not_before = $1, held = NULL, awaits = NULL WHERE id = $2",
       max(notification.plannedTime ?? now, now), id)
-    try run("UPDATE held_event SET due = due - $1 WHERE notification = $2", later, id)
-    // What becomes jobs only now comes first: another node may still be writing some of it.
-    try run(
-      "UPDATE audience_part SET due = due - $1 WHERE push IS NOT NULL AND notification = $2", later,
-      id)
-    try run(
-      """
-      UPDATE job SET due = due - $1 WHERE state = 'queued'
-        AND push IN (SELECT id FROM push WHERE notification = $2)
-      """, later, id)
+    for span in try delays(of: notification, at: now) {
+      let (earliest, latest) = (span.times.lowerBound, span.times.upperBound)
+      if span.delay > 0 {
+        try run(
+          """
+          UPDATE recipient SET due = due + $1 WHERE notification = $2 AND due BETWEEN $3 AND $4
+          """, span.delay, id, earliest, latest)
+        try run(
+          """
+          UPDATE audience_part SET due = due + $1
+          WHERE push IS NULL AND notification = $2 AND due BETWEEN $3 AND $4
+          """, span.delay, id, earliest, latest)
+        try run(
+          """
+          UPDATE push SET scheduled = scheduled + $1
+          WHERE notification = $2 AND scheduled BETWEEN $3 AND $4
+          """, span.delay, id, earliest, latest)
+      }
+      let held = Self.whileHeld
+      let values: [any Parameter] = [held - span.delay, id, earliest + held, latest + held]
+      try run(
+        """
+        UPDATE held_event SET due = due - $1 WHERE notification = $2 AND due BETWEEN $3 AND $4
+        """, values: values)
+      // What becomes jobs only now comes first: another node may still be writing some of it.
+      try run(
+        """
+        UPDATE audience_part SET due = due - $1
+        WHERE push IS NOT NULL AND notification = $2 AND due BETWEEN $3 AND $4
+        """, values: values)
+      try run(
+        """
+        UPDATE job SET due = due - $1 WHERE state = 'queued' AND due BETWEEN $3 AND $4
+          AND push IN (SELECT id FROM push WHERE notification = $2)
+        """, values: values)
+    }
     let lanes = try column(
       "SELECT DISTINCT lane FROM push WHERE notification = $1", id, as: String.self)
     effects.add(lanes.map { Effect.jobs(lane: $0) })
     effects.add(.change(id))
     effects.add(.events)
+  }
+
+  /// How much later times are while their notification awaits approval, in milliseconds.
+  private static var whileHeld: Int {
+    Int(StoredNotification.untilReleased.timeIntervalSince1970) * 1000
+  }
+
+  /// By how much the times of a notification that is released now have to be later, the last times first; in
+  /// milliseconds.
+  ///
+  /// Times that have passed are at once, but where only so many may get it in a minute, one minute follows the other.
+  private func delays(
+    of notification: StoredNotification, at now: Date
+  ) throws -> [(times: ClosedRange<Int>, delay: Int)] {
+    guard notification.perMinute != nil else { return [(0...Self.whileHeld, 0)] }
+    let times: [Int] = try column(
+      """
+      SELECT due - $2 FROM job WHERE push IN (SELECT id FROM push WHERE notification = $1)
+        AND state = 'queued'
+      UNION SELECT due - $2 FROM audience_part WHERE notification = $1 AND push IS NOT NULL
+      UNION SELECT due - $2 FROM held_event WHERE notification = $1
+      UNION SELECT due FROM audience_part WHERE notification = $1 AND push IS NULL AND due IS NOT NULL
+      UNION SELECT due FROM recipient WHERE notification = $1 AND due IS NOT NULL
+      ORDER BY 1
+      """, notification.id, Self.whileHeld)
+    var next = Int((now.timeIntervalSince1970 * 1000).rounded())
+    var delays: [(times: ClosedRange<Int>, delay: Int)] = []
+    for time in times {
+      let later = max(time, next)
+      next = later + 60_000
+      if let last = delays.last, last.delay == later - time {
+        delays[delays.count - 1].times = last.times.lowerBound...time
+      } else {
+        delays.append((time...time, later - time))
+      }
+    }
+    return delays.reversed()
   }
 
   /// Tells all publishers what has become of a notification that needs approval.
@@ -235,7 +297,7 @@ extension StoredNotification {
   package var contentVersion: String {
     let texts = [
       message, members ?? "", richType, payload, blob?.digest.hex ?? "", focus ?? "", form,
-      number(plannedTime), localTime ?? "", number(expires),
+      number(plannedTime), localTime ?? "", number(expires), perMinute.map(String.init) ?? "",
     ]
     return String(Digest(of: JSONText.array(texts)).hex.prefix(32))
   }

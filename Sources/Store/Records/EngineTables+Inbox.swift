@@ -238,7 +238,8 @@ extension Changing {
     try send(
       """
       INSERT INTO recipient(user_id, notification, due)
-      SELECT $1, $2, CASE WHEN local_time IS NOT NULL THEN 0 END FROM notification
+      SELECT $1, $2, CASE WHEN local_time IS NOT NULL OR per_minute IS NOT NULL THEN 0 END
+      FROM notification
       WHERE id = $2 AND EXISTS (\(pendingRecipient("$1", of: "$2", at: "$3")))
       ON CONFLICT DO NOTHING
       """, user, id, now)

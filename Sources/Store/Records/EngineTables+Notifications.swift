@@ -21,7 +21,8 @@ extension EngineTables {
       try transaction.record(new, as: id, at: now)
       if let amendment = new.amendment { try transaction.add(amendment, of: id, at: now) }
       try transaction.cancelUnsent(id, at: now)
-      try transaction.setTimes(new.times, of: id, insteadOf: stored?.localTime)
+      let hadTimes = stored.map { $0.localTime != nil || $0.perMinute != nil } ?? false
+      try transaction.setTimes(new.times, of: id, hadTimes: hadTimes, at: now)
       try transaction.announce(
         new, to: transaction.recipients(of: id), as: notification, at: now)
       transaction.effects.add(.change(id))
@@ -175,7 +176,7 @@ extension Changing {
         held = coalesce($18, CASE WHEN not_before = $8 THEN held END),
         awaits = CASE WHEN CAST($18 AS bigint) IS NOT NULL THEN 1 END, people = coalesce($19, people),
         not_before = $8, expires = $9, form = $10,
-        members = $14, focus = $15, asset_alt = $16, local_time = $17,
+        members = $14, focus = $15, asset_alt = $16, local_time = $17, per_minute = $20,
         replaced = CASE WHEN \(Self.isFetched) THEN $12 ELSE replaced END
       WHERE id = $11 AND (expires IS NULL OR expires > $12) AND replaced_by IS NULL
         AND (blob = $13 OR CAST($13 AS text) IS NULL AND NOT \(Self.isFetched))
@@ -183,22 +184,25 @@ extension Changing {
       """, new.message, new.richType, new.payload, new.details, new.blob?.digest, new.blob?.size,
       new.blobType, new.notBefore, new.expires, new.form, id, now, content, new.members,
       new.focus, StoredNotification.flag(new.hasAssetAlt), new.localTime,
-      new.held, new.people,
+      new.held, new.people, new.perMinute,
       read: StoredNotification.init)
   }
 
-  /// Changes the times at which the recipients who have rows learn of a notification.
+  /// Changes the times at which the recipients who have rows learn of a notification, but for those who know of it
+  /// already.
   fileprivate func setTimes(
-    _ times: [Date: [UserID]], of id: Int, insteadOf earlier: String?
+    _ times: [Date: [UserID]], of id: Int, hadTimes: Bool, at now: Date
   ) throws {
-    if times.isEmpty, earlier != nil {
+    if times.isEmpty, hadTimes {
       try send("UPDATE recipient SET due = NULL WHERE notification = $1", id)
     }
     for (due, users) in times.sorted(by: { $0.key < $1.key }) {
       for users in parts(of: users) {
         try send(
-          "UPDATE recipient SET due = $1 WHERE notification = $2 AND user_id \(isIn("$3"))", due,
-          id, users)
+          """
+          UPDATE recipient SET due = $1
+          WHERE notification = $2 AND user_id \(isIn("$3")) AND (due IS NULL OR due > $4)
+          """, due, id, users, now)
       }
     }
   }
@@ -369,7 +373,7 @@ extension StoredNotification {
     message == new.message && members == new.members && richType == new.richType
       && payload == new.payload
       && blob == new.blob && blobType == new.blobType && focus == new.focus && form == new.form
-      && localTime == new.localTime && expires == new.expires
+      && localTime == new.localTime && perMinute == new.perMinute && expires == new.expires
       // The first of local times changes with the recipients' devices.
       && ((awaitsApproval ? plannedTime : notBefore) == new.notBefore
         || localTime != nil && (held == nil || awaitsApproval))
@@ -404,7 +408,7 @@ extension StoredNotification {
       ("asset_alt", "bigint", { flag($0.hasAssetAlt) }),
       ("local_time", "text", { $0.localTime }),
       ("held", "bigint", { $0.held }), ("awaits", "bigint", { flag($0.awaitsApproval) }),
-      ("people", "bigint", { $0.people }),
+      ("people", "bigint", { $0.people }), ("per_minute", "bigint", { $0.perMinute }),
     ]
 
   /// A column's value: 1 or NULL.
@@ -418,14 +422,15 @@ extension StoredNotification {
     (awaitsApproval, people) = (new.held != nil, new.people)
     (expires, form, audience) = (new.expires?.stored, new.form, StringList(new.to))
     (members, replaces, replacedBy) = (new.members, new.replaces, nil)
-    (focus, hasAssetAlt, localTime) = (new.focus, new.hasAssetAlt, new.localTime)
+    (focus, hasAssetAlt) = (new.focus, new.hasAssetAlt)
+    (localTime, perMinute) = (new.localTime, new.perMinute)
   }
 
   /// The columns that `init(_:)` reads, in its order.
   static let columns = """
     notification.id, message, rich_type, payload, sender, details, blob, blob_size, blob_type,
     notification.created, not_before, held, expires, form, audience, members,
-    replaces, replaced_by, focus, asset_alt, local_time, awaits, people
+    replaces, replaced_by, focus, asset_alt, local_time, awaits, people, per_minute
     """
 
   init(_ row: inout some Row) throws {
@@ -440,6 +445,6 @@ extension StoredNotification {
     hasAssetAlt = try row.next(Int?.self) == 1
     localTime = try row.next()
     awaitsApproval = try row.next(Int?.self) == 1
-    people = try row.next()
+    (people, perMinute) = (try row.next(), try row.next())
   }
 }

@@ -58,7 +58,7 @@ struct MigratedTable: Sendable {
       "notification", key: "id",
       columns: "id message rich_type payload sender audience details blob blob_size blob_type "
         + "created not_before expires form withdrawn held replaced members replaces replaced_by focus "
-        + "asset_alt local_time awaits people emptied"),
+        + "asset_alt local_time awaits people emptied per_minute"),
     MigratedTable(
       "approval", key: "notification", columns: "notification user_id reason created"),
     MigratedTable(

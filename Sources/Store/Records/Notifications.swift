@@ -36,6 +36,9 @@ package struct NotificationInsert: Sendable {
   package var notBefore: Date?
   /// The time by the clock of each recipient that ``times`` are made of, which the store only keeps, or nil.
   package var localTime: String?
+  /// The most devices that it is pushed to in a minute, which ``times`` and ``PushInsert/scheduled`` follow from; nil for
+  /// any number.
+  package var perMinute: Int?
   /// All recipients by the time at which they learn of it, in ascending order, if each has one of its own.
   package var times: [Date: [UserID]] = [:]
   /// When it expires, or nil.
@@ -167,6 +170,8 @@ package struct StoredNotification: Sendable, Equatable {
   /// The time by the clock of each recipient at which it is sent, as ``NotificationInsert/localTime``; ``notBefore`` is
   /// the first time at which that is so somewhere.
   package let localTime: String?
+  /// The most devices that it is pushed to in a minute, or nil.
+  package let perMinute: Int?
   /// When they were to learn of it, if it waits until an admin names another time, because its sender was removed
   /// or may not publish any more, or until it is approved; not later than ``created`` if that is at once.
   package let held: Date?

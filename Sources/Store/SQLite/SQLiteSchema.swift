@@ -367,6 +367,10 @@ enum SQLiteSchema {
     DROP INDEX notification_by_expiry;
     CREATE INDEX notification_by_expiry ON notification(emptied, expires) WHERE expires IS NOT NULL;
     """,
+    """
+    -- The most devices that a notification is pushed to in a minute.
+    ALTER TABLE notification ADD COLUMN per_minute INTEGER;
+    """,
   ]
 
   /// The tables of ``version``.
@@ -482,12 +486,14 @@ enum SQLiteSchema {
     -- its alternative text is its asset's. local_time: the time by the clock of each recipient at which it is sent.
     -- awaits: whether it awaits approval. people: for how many it is, if it may need it. emptied: whether its
     -- recipients, pushes and content were removed, since it has ended.
+    -- per_minute: the most devices that it is pushed to in a minute.
     CREATE TABLE notification(
       id INTEGER PRIMARY KEY, message TEXT NOT NULL, rich_type TEXT NOT NULL, payload TEXT NOT NULL,
       sender INTEGER, audience TEXT NOT NULL, details TEXT, blob TEXT, blob_size INTEGER, blob_type TEXT,
       created INTEGER NOT NULL, not_before INTEGER, expires INTEGER, form TEXT NOT NULL DEFAULT '',
       withdrawn INTEGER, held INTEGER, replaced INTEGER, members TEXT, replaces TEXT, replaced_by INTEGER,
-      focus TEXT, asset_alt INTEGER, local_time TEXT, awaits INTEGER, people INTEGER, emptied INTEGER
+      focus TEXT, asset_alt INTEGER, local_time TEXT, awaits INTEGER, people INTEGER, emptied INTEGER,
+      per_minute INTEGER
     ) STRICT;
     CREATE INDEX notification_of_blob ON notification(blob) WHERE blob IS NOT NULL;
     CREATE INDEX notification_by_expiry ON notification(emptied, expires) WHERE expires IS NOT NULL;

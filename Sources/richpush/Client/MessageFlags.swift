@@ -19,6 +19,9 @@ enum MessageFlags {
       .value(
         "zone", "NAME", "the time zone of devices that have none; without it, this machine's"
       ).withoutVariable,
+      .value(
+        "per-minute", "NUMBER", "pushed to at most so many devices in each minute"
+      ).withoutVariable,
       .value("expires", "WHEN", "when the media is removed, in the same format"),
       .value("form", "FORM", "what the push looks like: silent, alert, hybrid or legacy"),
     ]
@@ -66,6 +69,7 @@ enum MessageFlags {
     case "lock-screen": "lockScreen"
     case "not-before": "notBefore"
     case "local-time": "localTime"
+    case "per-minute": "perMinute"
     default: flag
     }
   }
@@ -126,6 +130,9 @@ extension Arguments {
       ])
     } else if string("zone") != nil {
       throw CommandLineError.usage("--zone is for --local-time")
+    }
+    if let most = try integer("per-minute", in: 1...1_000_000) {
+      members["perMinute"] = .number(Double(most))
     }
     if let time = try self.time("expires") {
       members["expires"] = .string(time.formatted(.iso8601))
