@@ -231,7 +231,7 @@ extension DryRun.Rendition {
 }
 
 extension AudienceSize {
-  /// The numbers of addressees, and whether they are more than may be sent to without approval.
+  /// The numbers of addressees, whether they are more than may be sent to without approval, and when pushes wait.
   package init(
     _ found: Announcement.Addressees, _ announcement: Announcement, approveAbove: Int?
   ) {
@@ -241,5 +241,8 @@ extension AudienceSize {
       unknown: found.unknown)
     let guests = announcement.admitsGuests ? found.unknown.count : 0
     if let approveAbove, found.users.count + guests > approveAbove { needsApproval = true }
+    quietHours = announcement.store.rules.quietPeriod.map {
+      QuietHours(from: $0.from, until: $0.until)
+    }
   }
 }

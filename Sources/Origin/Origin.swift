@@ -49,7 +49,7 @@ package final class Origin: Sendable {
     try configuration.user?.become(ownerOf: configuration.data)
     let store = try Store(
       folder: configuration.data, database: configuration.database,
-      objects: configuration.objects?.configuration)
+      objects: configuration.objects?.configuration, rules: configuration.rules)
     try await configuration.monitorObjects(of: store, log: log)
     if !configuration.isDemo { store.accounts.removePasswordlessUsers() }
     media = try await MediaServices(configuration, launcher: launcher, store: store, log: log)

@@ -5,7 +5,8 @@ package import Media
 import PluginHost
 import Primitives
 import Push
-import Store
+import RichPushAPI
+package import Store
 
 /// The options of `richpush serve`.
 package struct OriginConfiguration: Sendable {
@@ -75,6 +76,8 @@ package struct OriginConfiguration: Sendable {
   package var signUp: SignUp?
   /// To how many people a notification may be sent without another publisher's approval; nil for any number.
   package var approveAbove: Int?
+  /// What holds for all pushes that are not urgent.
+  package var rules = SendingRules()
   /// The APIs of other programs that are served, too.
   package var compatibility = CompatibilitySettings()
   /// The user in whose name dropped files are published; nil disables publishing them.
@@ -150,6 +153,20 @@ package struct OriginConfiguration: Sendable {
       throw OperatorError("--public-url must be a URL such as https://push.example, not \(text)")
     }
     publicURL = address
+  }
+
+  /// Sets the hours in which no push is sent that is not urgent, written `22:00-07:00`.
+  ///
+  /// - Throws: `OperatorError` if they are none.
+  package mutating func useQuietHours(_ text: String) throws(OperatorError) {
+    let ends = text.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
+    guard ends.count == 2, let (from, until) = QuietHours(from: ends[0], until: ends[1]).minutes,
+      let period = QuietPeriod(from: from, until: until)
+    else {
+      throw OperatorError(
+        "--quiet-hours must be two different times of a day, such as 22:00-07:00, not \(text)")
+    }
+    rules.quietPeriod = period
   }
 
   /// Offers subjects, each written `tag=Name`, with a comma between two in one text.

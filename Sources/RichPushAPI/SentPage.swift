@@ -161,6 +161,8 @@ public struct AudienceSize: Sendable, Equatable, Codable {
   public let unknown: [String]
   /// Whether a notification for all of these needs another publisher's approval; only then.
   public var needsApproval: Bool?
+  /// The hours in which the server sends no push that is not urgent, by the clock of each device; nil if there are none.
+  public var quietHours: QuietHours?
 
   /// Creates the numbers.
   package init(users: Int, devices: [String: Int], unknown: [String]) {

@@ -82,6 +82,8 @@ package final class Store: Sendable {
   let node: String?
   let folder: DataFolder
   let tables: any Tables
+  /// What the team has decided about pushes.
+  package let rules: SendingRules
   /// The time, as the store has it.
   package let now: @Sendable () -> Date
   let upkeep = BlockingQueue("store.upkeep")
@@ -91,14 +93,14 @@ package final class Store: Sendable {
   ///
   /// The records are in a SQLite database in the folder or, with a URL such as `postgres://host/name`, in a
   /// PostgreSQL database. With `objects`, content is in that object store, and the folder has a part of it, as
-  /// a cache.
+  /// a cache. What leases pushes follows the `rules`.
   ///
   /// Throws a `StoreError`: `missing` if there is no store, and `conflict` for a folder with something else, in
   /// which nothing is changed; `inUse` if another process owns the folder; `readOnly`, `full`, `damaged`,
   /// `newer` or `unavailable` if the database can't be used.
   package init(
     folder path: String, database url: String? = nil, access: Access = .owner,
-    objects: ObjectStoreConfiguration? = nil,
+    objects: ObjectStoreConfiguration? = nil, rules: SendingRules = SendingRules(),
     now: @escaping @Sendable () -> Date = { Date() }
   ) throws {
     folder = try DataFolder(path, creates: access != .shared)
@@ -114,9 +116,11 @@ package final class Store: Sendable {
     blobs = try Blobs(in: folder, objects: self.objects, now: now)
     tables =
       if let url {
-        try PostgresTables(at: url, start: start, blobs: blobs, observers: observers, now: now)
+        try PostgresTables(
+          at: url, start: start, rules: rules, blobs: blobs, observers: observers, now: now)
       } else {
-        try SQLiteTables(in: folder, start: start, blobs: blobs, observers: observers, now: now)
+        try SQLiteTables(
+          in: folder, start: start, rules: rules, blobs: blobs, observers: observers, now: now)
       }
     renditions = Renditions(in: folder, objects: self.objects, now: now) { [tables] in
       try await tables.vapidSecret()
@@ -127,7 +131,7 @@ package final class Store: Sendable {
       } else {
         nil
       }
-    self.now = now
+    (self.rules, self.now) = (rules, now)
   }
 
   /// Whether there is a store in a folder; false also if this user cannot read the folder.

@@ -324,6 +324,7 @@ import Testing
   private static func audience(_ isFull: Bool) -> AudienceSize {
     var size = AudienceSize(users: 1, devices: ["apns": 2], unknown: ["u"])
     size.needsApproval = isFull ? true : nil
+    size.quietHours = isFull ? QuietHours(from: "22:00", until: "07:00") : nil
     return size
   }
 

@@ -72,7 +72,8 @@ struct PostgresTests {
     let url = try #require(try first.database())
     try await store.probe()
     func begin(inserting data: String) throws -> PostgresTransaction {
-      let transaction = PostgresTransaction(try PostgresConnection(url, for: .writing))
+      let transaction = PostgresTransaction(
+        try PostgresConnection(url, for: .writing), rules: SendingRules())
       try transaction.run("SELECT pg_current_xact_id()")
       transaction.collected.pushEvents.append(
         CollectedChanges.PushEvent(users: [alice], notification: nil, data: data, time: first.now))

@@ -126,7 +126,7 @@ import Testing
     let states = try await store.outbox.jobs(limit: 9).map(\.state)
     #expect(states == [.expired, .sent, .cancelled, .cancelled, .cancelled])
     let read = try #require(try await store.outbox.deliveries(of: 0).first)
-    #expect(read.reason == "it was read in the quiet hours of the device")
+    #expect(read.reason == "it was read in the quiet hours")
     let events = try await store.events.events(after: 0, for: nil, limit: 99)
     #expect(
       events.contains { $0.data.contains(#""notification":0,"#) && $0.data.contains("cancelled") })
@@ -160,6 +160,60 @@ import Testing
     try await send(jobs, store)
     #expect(
       try await store.accounts.changeSettings(of: "quiet", user: bob) { $0.name = "x" } == nil)
+  }
+
+  /// From 21:00 to 08:00, in Tokyo where a device has no zone.
+  private func teamRules() throws -> SendingRules {
+    var rules = SendingRules(zone: try #require(TimeZone(identifier: "Asia/Tokyo")))
+    rules.quietPeriod = QuietPeriod(from: 21 * 60, until: 8 * 60)
+    return rules
+  }
+
+  @Test func `the team's hours are in each device's zone, and the later end counts`() async throws {
+    let store = try scratch.open(rules: teamRules())
+    // 23:00 in Zurich, 17:00 in New York, 07:00 in Tokyo.
+    try await register("night", quiet: nil, in: store)
+    try await register("both", in: store)
+    try await register("later", quiet: QuietPeriod(from: 0, until: 23 * 60 + 59), in: store)
+    try await register("west", quiet: nil, zone: "America/New_York", in: store)
+    try await register("nowhere", quiet: nil, zone: nil, in: store)
+    _ = try await store.notifications.create(
+      new(to: ["night", "both", "later", "west", "nowhere"]))
+    // The server's zone, as for a push that is to no single device.
+    var shared = NotificationInsert.any(to: alice)
+    shared.pushes = [PushInsert(lane: "apns", target: .audience("news"), kind: "alert")]
+    _ = try await store.notifications.create(shared)
+    let sent = try await lease(store)
+    #expect(sent.map(\.target.handle) == ["token west"])
+    try await send(sent, store)
+    let waiting = try await store.outbox.jobs(in: .queued, limit: 9).reversed()
+    #expect(waiting.map(\.registration) == ["night", "both", "later", "nowhere", nil])
+    let (eight, tokyo) = (morning + 3600, scratch.now + 3600)
+    #expect(waiting.map(\.due) == [eight, eight, eight, tokyo, tokyo])
+    #expect(Set(waiting.map(\.reason)) == ["these are quiet hours for all devices"])
+    scratch.pass(3600)
+    #expect(try await lease(store).count == 2)
+    scratch.pass(eight.timeIntervalSince(scratch.now))
+    // One device has hours of its own until 23:59.
+    let late = try await lease(store).compactMap(\.target.handle)
+    #expect(Set(late).isSuperset(of: ["token both", "token night"]))
+    #expect(!late.contains("token later"))
+  }
+
+  @Test func `an urgent push passes the team's hours, and a device that is gone fails`()
+    async throws
+  {
+    let store = try scratch.open(rules: teamRules())
+    try await register("night", quiet: nil, in: store)
+    _ = try await store.notifications.create(new(to: ["night"], isUrgent: true))
+    let urgent = try await lease(store)
+    #expect(urgent.map(\.notificationID) == [0])
+    try await send(urgent, store)
+    _ = try await store.notifications.create(new(to: ["night"]))
+    _ = try await store.accounts.removeRegistration("night", user: alice)
+    #expect(try await lease(store).isEmpty)
+    let gone = try #require(try await store.outbox.deliveries(of: 1).first)
+    #expect(gone.state == .failed && gone.reason == "the device is gone")
   }
 
   @Test func `thousands that wait do not keep others from being sent`() async throws {

@@ -30,10 +30,11 @@ final class Scratch: Sendable {
   func pass(_ duration: Double) { clock.advance(by: .seconds(duration)) }
 
   func open(
-    _ access: Store.Access = .owner, objects: ObjectStoreConfiguration? = nil
+    _ access: Store.Access = .owner, objects: ObjectStoreConfiguration? = nil,
+    rules: SendingRules = SendingRules()
   ) throws -> Store {
     let store = try Store(
-      folder: folder, database: try database(), access: access, objects: objects,
+      folder: folder, database: try database(), access: access, objects: objects, rules: rules,
       now: { self.now })
     if store.tables is PostgresTables {
       try addGuests()

@@ -54,7 +54,7 @@ export function audienceField(session, changed) {
       if (!value.length) return tell("", "");
       const [asked, askedKind] = [text.value, kind.value];
       try {
-        const { users, devices, unknown, needsApproval } = await get(`/api/audience?${new URLSearchParams(value.map((tag) => ["to", tag]))}`);
+        const { users, devices, unknown, needsApproval, quietHours } = await get(`/api/audience?${new URLSearchParams(value.map((tag) => ["to", tag]))}`);
         if (asked !== text.value || askedKind !== kind.value) return undefined;
         const all = Object.values(devices).reduce((sum, count) => sum + count, 0);
         // In the demonstration, a name becomes a user when it is first used.
@@ -64,7 +64,7 @@ export function audienceField(session, changed) {
           : !users && !guests.length ? t.nobody
           : "";
         tell([users || !guests.length ? countWords(users, devices) : "", guests.length ? t.guests(guests) : ""].filter(Boolean).join(" "), problem);
-        return { users: users + guests.length, devices: all, needsApproval };
+        return { users: users + guests.length, devices: all, needsApproval, quietHours };
       } catch (failure) {
         if (!failure.status) throw failure;
         if (asked === text.value && askedKind === kind.value) tell("", failure.message);

@@ -17,7 +17,7 @@ import { messageFields, usualForm } from "./message-fields.js";
 import { mediaView } from "./media-view.js";
 import { showPreviews } from "./previews.js";
 import { Screen } from "./screen.js";
-import { confirmSending } from "./send-dialog.js";
+import { confirmSending, quietUntil } from "./send-dialog.js";
 import { texts } from "./texts.js";
 import { delayQuery } from "./undo.js";
 import { Uploads } from "./uploads.js";
@@ -65,6 +65,7 @@ class Compose extends Screen {
     this.notBefore = h("input", { type: "datetime-local", on: { input: changed } });
     this.local = h("input", { type: "checkbox", on: { change: changed } });
     this.localChoice = h("label", { class: "check" }, this.local, t.local);
+    this.quiet = h("span", { class: "hint", "aria-live": "polite" });
     this.perMinute = h("input", { type: "number", min: 1, max: 1_000_000, step: 1, inputMode: "numeric", on: { input: changed } });
     this.expires = h("input", { type: "datetime-local", on: { input: changed } });
     this.problem = h("p", { class: "problem", role: "alert" });
@@ -94,7 +95,7 @@ class Compose extends Screen {
           this.said.below,
           this.languages.element,
           h("div", { class: "field" }, this.audience.element, to.words),
-          h("div", { class: "field" }, h("label", {}, t.notBefore, this.notBefore), notBefore.words, this.localChoice, localTime.words),
+          h("div", { class: "field" }, h("label", {}, t.notBefore, this.notBefore), notBefore.words, this.localChoice, localTime.words, this.quiet),
           h("div", { class: "field" }, h("label", {}, t.perMinute, this.perMinute), perMinute.words),
           h("div", { class: "field" }, h("label", {}, t.expires, this.expires), expires.words, h("span", { class: "hint" }, t.zone(zone()))),
           h("div", { class: "field" }, h("label", {}, t.form, this.form), form.words, this.formHint),
@@ -310,6 +311,7 @@ class Compose extends Screen {
         h("small", {}, matchMedia("(any-pointer: fine)").matches ? t.chooseHint : t.touchHint))]);
     this.removeContent.hidden = !content;
     this.length.textContent = t.length([...this.message.value].length);
+    this.showQuietHours();
     const form = formOf(this.draft());
     this.formHint.textContent = this.form.value ? t.formHints[form] : t.usual(t.forms[form], t.formHints[form]);
     this.badge.disabled = form === "silent";
@@ -338,6 +340,8 @@ class Compose extends Screen {
     try {
       const result = await post("/api/notifications?dry-run", draft);
       showPreviews(this.previews, result, content, draft, this.languages.shown);
+      this.quietHours = result.audience.quietHours;
+      this.showQuietHours();
     } catch (problem) {
       // What may pass by itself is nobody's fault.
       if (problem.status >= 400 && problem.status < 500 && problem.status !== 429) this.refuse(problem);
@@ -349,6 +353,12 @@ class Compose extends Screen {
         this.check();
       }
     }
+  }
+
+  /** Says until when pushes wait, if that is so at the chosen time. */
+  showQuietHours() {
+    const until = quietUntil(this.quietHours, this.draft());
+    this.quiet.textContent = until && texts.sendDialog.quiet(until);
   }
 
   /** Shows what the server refuses: at the fields that it names, else at the content. */

@@ -1,6 +1,6 @@
 // Asks before a notification is sent: what, to whom, and when.
 import { h, icon } from "./dom.js";
-import { clockTime, exactTime, number } from "./format.js";
+import { clockTime, exactTime, fieldTime, number } from "./format.js";
 import { mediaView } from "./media-view.js";
 import { factsList, saidRows } from "./said.js";
 import { memberLabel, texts } from "./texts.js";
@@ -32,6 +32,7 @@ export function confirmSending({ content, filled = [], message, skipped, recipie
         h("h2", { id: "send-title" }, (notBefore ? t.schedule : t.send)(counted.users, counted.devices)),
         content && h("div", { class: "sending" }, h("span", { class: "picture" }, mediaView(content)), h("strong", {}, content.name ?? content.url)),
         factsList(rows),
+        quietUntil(counted.quietHours, message) && h("p", { class: "ended" }, t.quiet(quietUntil(counted.quietHours, message))),
         counted.needsApproval && h("p", { class: "ended" }, texts.approvals.needed),
         h("div", { class: "actions" },
           h("button", { value: "" }, texts.cancel),
@@ -43,4 +44,13 @@ export function confirmSending({ content, filled = [], message, skipped, recipie
     document.body.append(dialog);
     dialog.showModal();
   });
+}
+
+/** When the quiet hours end in which a notification would be pushed, by the clock of each device; "" if it is in none. */
+export function quietUntil(hours, { notBefore, localTime, importance }) {
+  if (!hours || importance === "urgent") return "";
+  const { from, until } = hours;
+  const clock = (localTime?.at ?? fieldTime(notBefore ?? new Date().toISOString())).slice(11, 16);
+  const isQuiet = from < until ? from <= clock && clock < until : from <= clock || clock < until;
+  return isQuiet ? until : "";
 }

@@ -184,7 +184,7 @@ export const texts = {
     schedule: (users, all) => `Für ${people(users)}${all ? ` auf ${onDevices(all)}` : " ohne angemeldetes Gerät"} planen?`,
     recipients: "Empfänger", time: "Wann", now: "Jetzt", expires: "Läuft ab",
     skipped: "Ausgelassen", without: (all, names) => `${people(all)} ohne einen Wert: ${list.format(names)}${all > names.length ? " …" : ""}`,
-    local: "zur Ortszeit der Empfänger", first: "Die ersten bekommen sie", last: "Die letzten bekommen sie", passed: "Sofort, weil es dort später ist",
+    local: "zur Ortszeit der Empfänger", quiet: (until) => `Gesendet wird erst um ${until} nach der Uhr jedes Geräts: Dann endet die Ruhezeit.`, first: "Die ersten bekommen sie", last: "Die letzten bekommen sie", passed: "Sofort, weil es dort später ist",
   },
   previews: {
     empty: "Schreiben Sie eine Nachricht oder wählen Sie eine Datei; hier sehen Sie dann, was jede Art von Gerät daraus macht.", app: "IHRE APP", now: "jetzt",

@@ -185,7 +185,7 @@ export const texts = {
     schedule: (users, all) => `Schedule for ${people(users)}${all ? ` on ${devices(all)}` : " without a registered device"}?`,
     recipients: "Recipients", time: "When", now: "Now", expires: "Expires",
     skipped: "Left out", without: (all, names) => `${people(all)} without a value: ${list.format(names)}${all > names.length ? " …" : ""}`,
-    local: "in each recipient’s local time", first: "The first get it", last: "The last get it", passed: "At once, because it is later there",
+    local: "in each recipient’s local time", quiet: (until) => `Pushes wait until ${until} by each device’s clock: it is in the quiet hours.`, first: "The first get it", last: "The last get it", passed: "At once, because it is later there",
   },
   previews: {
     empty: "Write a message or choose a file, and this shows what every kind of device will make of it.", app: "YOUR APP", now: "now",

@@ -13,16 +13,18 @@ final class PostgresDatabase: Engine {
   /// Connects, and creates or migrates the tables as needed.
   ///
   /// `observers` are told of every commit, on the thread that made it; `origin` names this process to the other
-  /// nodes.
+  /// nodes. What leases jobs follows the `rules`.
   init(
-    url: String, origin: MessageOrigin, contact: PostgresContact?, observers: CommitObservers,
+    url: String, rules: SendingRules, origin: MessageOrigin, contact: PostgresContact?,
+    observers: CommitObservers,
     initialize: (PostgresConnection) throws -> Void
   ) throws {
     (self.url, self.contact) = (url, contact)
     let connection = try PostgresConnection(url, for: .writing)
     try PostgresSchema.migrate(connection, initialize: initialize)
     try PostgresSchema.requireFinishedMigration(connection)
-    writer = PostgresWriter(connection, url: url, origin: origin, observers: observers)
+    writer = PostgresWriter(
+      connection, url: url, rules: rules, origin: origin, observers: observers)
     readers = PostgresReaders(url: url, contact: contact)
   }
 

@@ -56,7 +56,7 @@ extension PostgresTransaction {
             WHERE held.state = 'queued' AND held.lane = $1 AND held.refused = $6 LIMIT $7
           ) AS few) < $7))
         ORDER BY due, id LIMIT $3 FOR UPDATE OF job SKIP LOCKED
-      ), \(Self.leasing("$4", owner: "$5", at: "$2"))
+      ), \(leasing("$4", owner: "$5", at: "$2"))
       """, lane.name, now, limit, until, owner, lane.settings, most,
       read: LeasedRow.init)
   }
@@ -66,13 +66,13 @@ extension PostgresTransaction {
     let leased = try all(
       """
       WITH ready AS (SELECT id, due FROM job WHERE id = ANY($1)),
-        \(Self.leasing("$2", owner: "$3", at: "$4"))
+        \(leasing("$2", owner: "$3", at: "$4"))
       """, jobs, until, owner, now, read: LeasedRow.init)
     return try complete(leased, at: now)
   }
 
   /// The rest of a query that leases what is `ready`.
-  private static func leasing(_ until: String, owner: String, at now: String) -> String {
+  private func leasing(_ until: String, owner: String, at now: String) -> String {
     """
     leased AS (
       UPDATE job SET due = \(until), owner = \(owner), updated = \(now), refused = NULL,
@@ -82,7 +82,7 @@ extension PostgresTransaction {
     )
     SELECT leased.id, line, token, push.id, notification, leased.user_id, handle, platform, keys,
       audience, kind, push.collapse, expires, attempts, registration.language,
-      \(QuietDevices.column), leased.quiet IS NOT NULL
+      \(QuietDevices.column(rules)), leased.quiet IS NOT NULL
     FROM leased JOIN push ON push.id = leased.push
       LEFT JOIN registration ON registration.id = leased.registration
         AND registration.user_id = leased.user_id AND registration.ended IS NULL

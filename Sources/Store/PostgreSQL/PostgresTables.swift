@@ -19,14 +19,15 @@ final class PostgresTables: EngineTables {
   ///
   /// `start` is nil for a process that is no node.
   init(
-    at url: String, start: NodeStart?, blobs: Blobs, observers: CommitObservers,
+    at url: String, start: NodeStart?, rules: SendingRules, blobs: Blobs,
+    observers: CommitObservers,
     now: @escaping @Sendable () -> Date
   ) throws {
     let owner = start?.owner ?? UUID().uuidString
     let contact = start.map { _ in PostgresContact(observers: observers) }
     let origin = MessageOrigin(owner)
     database = try PostgresDatabase(
-      url: url, origin: origin, contact: contact, observers: observers
+      url: url, rules: rules, origin: origin, contact: contact, observers: observers
     ) { try $0.addFirstKeys() }
     (self.blobs, self.now, self.owner) = (blobs, now, owner)
     listener = contact.map { [database] contact in

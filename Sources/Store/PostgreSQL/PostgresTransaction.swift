@@ -11,6 +11,8 @@ final class PostgresTransaction: PostgresQueryable, Changing {
   let connection: PostgresConnection
   var collected = CollectedChanges()
   let effects = Effects()
+  /// What the team has decided about pushes.
+  let rules: SendingRules
   /// Rows that are inserted before the next statement.
   var rows = CollectedRows()
   /// Whether COMMIT was sent.
@@ -26,8 +28,8 @@ final class PostgresTransaction: PostgresQueryable, Changing {
   private var neededIDs: Int
 
   /// `newNotifications` is about how many of them its changes insert.
-  init(_ connection: PostgresConnection, newNotifications: Int = 0) {
-    (self.connection, neededIDs) = (connection, newNotifications)
+  init(_ connection: PostgresConnection, rules: SendingRules, newNotifications: Int = 0) {
+    (self.connection, self.rules, neededIDs) = (connection, rules, newNotifications)
     messagesBefore = connection.messages
   }
 

@@ -33,6 +33,7 @@ final class PostgresWriter: Sendable {
   private static let tries = 5
 
   private let url: String
+  private let rules: SendingRules
   private let origin: MessageOrigin
   private let observers: CommitObservers
   private let queue = CommitQueue<Change>(batchTimeout: .milliseconds(40))
@@ -40,10 +41,11 @@ final class PostgresWriter: Sendable {
   private let connection: Mutex<PostgresConnection?>
 
   init(
-    _ connection: PostgresConnection, url: String, origin: MessageOrigin, observers: CommitObservers
+    _ connection: PostgresConnection, url: String, rules: SendingRules, origin: MessageOrigin,
+    observers: CommitObservers
   ) {
     self.connection = Mutex(connection)
-    (self.url, self.origin, self.observers) = (url, origin, observers)
+    (self.url, self.rules, self.origin, self.observers) = (url, rules, origin, observers)
   }
 
   func write<R: Sendable>(
@@ -93,7 +95,8 @@ final class PostgresWriter: Sendable {
     of changes: ArraySlice<Change>, usingSavepoints: Bool
   ) throws(Failure) -> Int {
     let transaction = PostgresTransaction(
-      try connected(), newNotifications: changes.reduce(0) { $0 + $1.newNotifications })
+      try connected(), rules: rules,
+      newNotifications: changes.reduce(0) { $0 + $1.newNotifications })
     do throws(Failure) {
       return try commitSome(of: changes, in: transaction, usingSavepoints: usingSavepoints)
     } catch {

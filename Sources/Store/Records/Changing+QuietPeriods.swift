@@ -14,7 +14,7 @@ struct DueJob {
 extension Changing {
   /// The due jobs that can be sent now.
   ///
-  /// A job whose device is gone fails. One whose device has a quiet period now waits for its end, as if it were due then,
+  /// A job whose device is gone fails. One whose device or team has a quiet period now waits for its end, as if it were due then,
   /// and is cancelled if the user has read or hidden the notification by that time.
   func sendable(_ due: [DueJob], at now: Date) throws -> [LeasedJob] {
     let gone = due.filter { $0.job == nil }.map(\.id)
@@ -29,7 +29,8 @@ extension Changing {
     guard due.contains(where: { $0.quiet != nil || $0.hasWaited }) else {
       return due.compactMap(\.job)
     }
-    let held = try hold(due.map { ($0.id, $0.quiet, $0.job?.expires) }, at: now)
+    let there = due.compactMap { due in due.job.map { (due.id, due.quiet, $0.expires) } }
+    let held = try hold(there, at: now)
     let waited = due.filter { $0.hasWaited && $0.job != nil && !held.contains($0.id) }.map(\.id)
     let excluded = held.union(try cancelUseless(waited, at: now))
     return due.compactMap { excluded.contains($0.id) ? nil : $0.job }
@@ -45,35 +46,37 @@ extension Changing {
       lane.name, now, limit)
     let quiet = try all(
       """
-      SELECT job.id, \(QuietDevices.column), push.expires
+      SELECT job.id, \(QuietDevices.column(rules)), push.expires
       FROM job JOIN push ON push.id = job.push
-        JOIN registration ON registration.id = job.registration AND registration.user_id = job.user_id
+        LEFT JOIN registration ON registration.id = job.registration
+          AND registration.user_id = job.user_id
       WHERE job.id \(isIn("$1")) AND state = 'queued' AND due <= $2 AND registration.ended IS NULL
-        AND registration.quiet_hours IS NOT NULL AND push.urgent IS NULL
+        AND \(QuietDevices.condition(rules))
       ORDER BY job.id \(lock("FOR UPDATE OF job SKIP LOCKED"))
       """, due, now
     ) { ($0 as Int, $1 as String?, $2 as Date?) }
     return try hold(quiet, at: now).count
   }
 
-  /// Has those wait whose device has a quiet period now, until it is over or the push expires; returns which.
+  /// Has those wait whose device or team has a quiet period now, until it is over or the push expires; returns which.
   private func hold(
     _ jobs: [(id: Int, quiet: String?, expires: Date?)], at now: Date
   ) throws -> Set<Int> {
-    var devices = QuietDevices(at: now)
-    var ends: [Date: [Int]] = [:]
+    var devices = QuietDevices(rules, at: now)
+    var ends: [QuietDevices.End: [Int]] = [:]
     for (id, quiet, expires) in jobs {
       // One that has expired is settled as such.
       guard let end = devices.end(of: quiet), expires.map({ $0 > now }) ?? true else { continue }
-      ends[min(end, expires ?? end), default: []].append(id)
+      let until = min(end.time, expires ?? end.time)
+      ends[QuietDevices.End(time: until, isTeams: end.isTeams), default: []].append(id)
     }
-    for (end, jobs) in ends.sorted(by: { $0.key < $1.key }) {
+    for (end, jobs) in ends.sorted(by: { $0.key.time < $1.key.time }) {
       try run(
         """
-        UPDATE job SET due = $1, quiet = $1, owner = NULL, updated = $2,
-          reason = 'the device has quiet hours'
+        UPDATE job SET due = $1, quiet = $1, owner = NULL, updated = $2, reason = $4
         WHERE id \(isIn("$3"))
-        """, end, now, jobs)
+        """, end.time, now, jobs,
+        end.isTeams ? "these are quiet hours for all devices" : "the device has quiet hours")
     }
     return Set(ends.values.joined())
   }
@@ -85,7 +88,7 @@ extension Changing {
       from: .queued, to: .cancelled,
       """
       UPDATE job SET state = 'cancelled', updated = $1, owner = NULL,
-        reason = 'it was read in the quiet hours of the device'
+        reason = 'it was read in the quiet hours'
       WHERE id \(isIn("$2")) AND EXISTS (
         SELECT 1 FROM push JOIN recipient ON recipient.notification = push.notification
         WHERE push.id = job.push AND recipient.user_id = job.user_id

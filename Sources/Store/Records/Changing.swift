@@ -5,6 +5,9 @@ protocol Changing: Queryable {
   /// Those of the changes so far.
   var effects: Effects { get }
 
+  /// What the team has decided about pushes.
+  var rules: SendingRules { get }
+
   /// Runs a statement whose result is not needed, before the next one or with it.
   func send(_ sql: String, values: [any Parameter]) throws
 

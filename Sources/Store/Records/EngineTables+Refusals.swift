@@ -222,7 +222,7 @@ extension Changing {
     // One that is refused is due again only later, and its device may have a quiet period.
     let candidates = try all(
       """
-      SELECT job.id, \(QuietDevices.column)
+      SELECT job.id, \(QuietDevices.column(rules))
       FROM job JOIN push ON push.id = job.push
         LEFT JOIN registration ON registration.id = job.registration
       WHERE state = 'queued' AND job.lane = $1 AND (refused = $2 OR due <= $3)
@@ -230,7 +230,7 @@ extension Changing {
       \(lock("FOR UPDATE OF job SKIP LOCKED"))
       """, lane.name, lane.settings, now, RefusalRule.doubt
     ) { ($0 as Int, $1 as String?) }
-    var devices = QuietDevices(at: now)
+    var devices = QuietDevices(rules, at: now)
     let awake = candidates.first { devices.end(of: $0.1) == nil }
     return (awake.map { [$0.0] } ?? [], extended)
   }

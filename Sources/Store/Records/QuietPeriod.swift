@@ -47,26 +47,50 @@ package struct QuietPeriod: Sendable, Equatable, RawRepresentable {
 
 extension QuietPeriod: Column {}
 
-/// The quiet period of a device as a query selects it with its time zone, for many jobs of many devices.
+/// The quiet periods of a device and of the team as a query selects them with the device's time zone, for many jobs of
+/// many devices.
 struct QuietDevices {
-  /// Selects a text that ``end(of:)`` reads; NULL if the device has no quiet period, or the push is urgent.
-  static let column = """
-    CASE WHEN push.urgent IS NULL AND registration.quiet_hours IS NOT NULL
-      THEN registration.quiet_hours || ' ' || coalesce(registration.time_zone, 'UTC') END
-    """
+  /// When a quiet period is over, and whose it is.
+  struct End: Hashable {
+    let time: Date
+    let isTeams: Bool
+  }
 
+  private let rules: SendingRules
   private let time: Date
-  private var ends: [String: Date?] = [:]
+  private var ends: [String: End?] = [:]
 
-  init(at time: Date) { self.time = time }
+  init(_ rules: SendingRules, at time: Date) { (self.rules, self.time) = (rules, time) }
 
-  /// When the quiet period of a device is over; nil if none is under way.
-  mutating func end(of device: String?) -> Date? {
+  /// Selects a text that ``end(of:)`` reads; NULL if there can be no quiet period, as for an urgent push.
+  static func column(_ rules: SendingRules) -> String {
+    """
+    CASE WHEN \(condition(rules))
+      THEN coalesce(registration.quiet_hours, '') || ' ' || coalesce(registration.time_zone, '') END
+    """
+  }
+
+  /// The condition that a push to a device may have to wait.
+  static func condition(_ rules: SendingRules) -> String {
+    "push.urgent IS NULL"
+      + (rules.quietPeriod == nil ? " AND registration.quiet_hours IS NOT NULL" : "")
+  }
+
+  /// When the quiet periods of a device are over, the later of two; nil if none is under way.
+  mutating func end(of device: String?) -> End? {
     guard let device else { return nil }
     if let known = ends[device] { return known }
-    let parts = device.split(separator: " ", maxSplits: 1).map(String.init)
-    let zone = parts.last.flatMap(TimeZone.init(identifier:)) ?? .gmt
-    let end = parts.first.flatMap(QuietPeriod.init(rawValue:))?.end(at: time, in: zone)
+    let parts = device.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+      .map(String.init)
+    let zone = parts.last.flatMap { $0.isEmpty ? nil : TimeZone(identifier: $0) }
+    let own = parts.first.flatMap(QuietPeriod.init(rawValue:))?.end(at: time, in: zone ?? .gmt)
+    let teams = rules.quietPeriod?.end(at: time, in: zone ?? rules.zone)
+    let end: End? =
+      if let teams, own.map({ $0 <= teams }) ?? true {
+        End(time: teams, isTeams: true)
+      } else {
+        own.map { End(time: $0, isTeams: false) }
+      }
     ends[device] = .some(end)
     return end
   }

@@ -27,6 +27,8 @@ final class SQLiteConnection: Changing {
   let handle: OpaquePointer
   /// Those of the changes in the transaction that is open.
   let effects = Effects()
+  /// What the team has decided about pushes.
+  var rules = SendingRules()
   private let statements = StatementCache()
 
   /// Opens the database at `path` with the settings every connection of the store has.

@@ -20,13 +20,14 @@ final class SQLiteDatabase: Engine {
 
   /// Opens the database, creating or migrating it as needed; `initialize` is a part of the migration.
   ///
-  /// `observers` are told of every commit, on the thread that made it.
+  /// `observers` are told of every commit, on the thread that made it; what leases jobs follows the `rules`.
   init(
-    path: String, observers: CommitObservers,
+    path: String, rules: SendingRules, observers: CommitObservers,
     initialize: @Sendable (SQLiteConnection) throws -> Void
   ) throws {
     self.path = path
     let connection = try SQLiteConnection.open(path, for: .writing)
+    connection.rules = rules
     try SQLiteSchema.copyBeforeMigration(connection, at: path)
     try SQLiteSchema.migrate(connection, initialize: initialize)
     writer = SQLiteWriter(connection, checkpointer: try Checkpointer(path), observers: observers)

@@ -28,20 +28,22 @@ extension SQLiteConnection {
   }
 
   /// What is leased of a job, and with which registration.
-  private static let leasedColumns = """
+  private var leasedColumns: String {
+    """
     SELECT job.id, token, push.id, notification, job.user_id, handle, platform, keys, audience, kind,
       push.collapse, expires, attempts, job.registration, registration.language,
-      \(QuietDevices.column), job.quiet IS NOT NULL
+      \(QuietDevices.column(rules)), job.quiet IS NOT NULL
     FROM job JOIN push ON push.id = job.push
       LEFT JOIN registration ON registration.id = job.registration AND registration.user_id = job.user_id
         AND registration.ended IS NULL
     """
+  }
 
   /// These jobs; `job` is nil if the registration is gone.
   private func dueJobs(_ jobs: [Int], at now: Date) throws -> [DueJob] {
     try all(
       """
-      \(Self.leasedColumns) WHERE job.id \(isIn("$1")) ORDER BY job.id
+      \(leasedColumns) WHERE job.id \(isIn("$1")) ORDER BY job.id
       """, jobs
     ) { row in try dueJob(&row, at: now) }
   }
@@ -54,7 +56,7 @@ extension SQLiteConnection {
     // of quiet hours lets a later one pass, which waits for it, too, unless it is urgent.
     try all(
       """
-      \(Self.leasedColumns)
+      \(leasedColumns)
       WHERE state = 'queued' AND job.lane = $1 AND due <= $2 AND NOT EXISTS (
         SELECT 1 FROM job AS earlier
         WHERE earlier.state = 'queued' AND earlier.registration IS job.registration

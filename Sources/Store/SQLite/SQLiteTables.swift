@@ -17,10 +17,11 @@ final class SQLiteTables: EngineTables {
   ///
   /// `start` is nil for a process that is no node.
   init(
-    in folder: DataFolder, start: NodeStart?, blobs: Blobs, observers: CommitObservers,
+    in folder: DataFolder, start: NodeStart?, rules: SendingRules, blobs: Blobs,
+    observers: CommitObservers,
     now: @escaping @Sendable () -> Date
   ) throws {
-    database = try SQLiteDatabase(path: folder.database, observers: observers) {
+    database = try SQLiteDatabase(path: folder.database, rules: rules, observers: observers) {
       try $0.addFirstKeys()
     }
     (self.blobs, self.now) = (blobs, now)

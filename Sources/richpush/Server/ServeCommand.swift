@@ -48,6 +48,9 @@ enum ServeCommand: Command {
     .value(
       "approve-above", "NUMBER",
       "a notification for more people waits until another publisher approves it"),
+    .value(
+      "quiet-hours", "FROM-UNTIL",
+      "when pushes wait that are not urgent, such as 22:00-07:00 by the clock of each device"),
     .value("public-url", "URL", "this server's address for phones, used in the links of pushes"),
     .list(
       "compat", "LIST",
@@ -222,6 +225,7 @@ enum ServeCommand: Command {
         arguments.list("tls-certificate"), keys: arguments.list("tls-key"))
       configuration.user = try arguments.string("user").map(ServerUser.init)
       try arguments.string("public-url").map { try configuration.usePublicURL($0) }
+      try arguments.string("quiet-hours").map { try configuration.useQuietHours($0) }
       try configuration.offer(arguments.list("subjects"))
       configuration.compatibility = try CompatibilitySettings(
         arguments.list("compat"), ntfy: ntfyPlace(arguments))

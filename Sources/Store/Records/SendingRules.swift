@@ -1,0 +1,12 @@
+package import FoundationEssentials
+
+/// What the team has decided about all pushes that are not urgent.
+package struct SendingRules: Sendable {
+  /// The hours of each day in which none is sent, by the clock of each device; nil for none.
+  package var quietPeriod: QuietPeriod?
+  /// The time zone of devices that have named none, and of pushes that are to no single device.
+  package var zone: TimeZone
+
+  /// Rules that forbid nothing.
+  package init(zone: TimeZone = .current) { self.zone = zone }
+}
