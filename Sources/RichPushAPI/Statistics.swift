@@ -76,8 +76,8 @@ public struct NotificationStatistics: Sendable, Equatable, Codable {
   public struct Unreachable: Sendable, Equatable, Codable {
     /// The kind of reason: `noDevice`, `noService`, `failed`, `expired`, `cancelled` or `ended`.
     public let cause: String
-    /// What the push service said, or the platforms without one; nil if nothing more is known, and for the rest of many
-    /// reasons.
+    /// What the push service said, the platforms without one, or why it was cancelled; nil if nothing more is known, and
+    /// for the rest of many reasons.
     @Nullable public var reason: String?
     /// How many there are.
     public let users: Int

@@ -541,6 +541,9 @@ struct WritingFunction: Sendable {
     Self("removeExpiredPairings", effects: none) {
       try await $0.tables.removeExpiredPairings(before: .distantFuture)
     },
+    Self("removeDailyPushes", effects: none) {
+      try await $0.tables.removeDailyPushes(before: .distantFuture)
+    },
     Self("removeAbandonedSignUps") { store in
       try await store.tables.removeAbandonedSignUps()
       let user = try await store.signUp("guest-d")

@@ -82,7 +82,7 @@ extension PostgresTransaction {
     )
     SELECT leased.id, line, token, push.id, notification, leased.user_id, handle, platform, keys,
       audience, kind, push.collapse, expires, attempts, registration.language,
-      \(QuietDevices.column(rules)), leased.quiet IS NOT NULL
+      \(QuietDevices.column(rules)), leased.quiet IS NOT NULL, push.urgent IS NOT NULL
     FROM leased JOIN push ON push.id = leased.push
       LEFT JOIN registration ON registration.id = leased.registration
         AND registration.user_id = leased.user_id AND registration.ended IS NULL
@@ -98,7 +98,7 @@ extension PostgresTransaction {
       leased.map { row in
         DueJob(
           id: row.id, job: row.job(recentSilentPushes: pushes[row.line] ?? []), quiet: row.quiet,
-          hasWaited: row.hasWaited)
+          hasWaited: row.hasWaited, isUrgent: row.isUrgent)
       }, at: now)
   }
 
@@ -138,6 +138,8 @@ private struct LeasedRow {
   let quiet: String?
   /// Whether it has waited for the end of a quiet period.
   let hasWaited: Bool
+  /// Whether no rule keeps it from being sent.
+  let isUrgent: Bool
 
   init(_ row: inout PostgresRow) throws {
     (id, line, token) = (try row.next(), try row.next(), try row.next())
@@ -147,6 +149,7 @@ private struct LeasedRow {
     kind = try row.next()
     (collapseID, expires, attempts) = (try row.next(), try row.next(), try row.next())
     (language, quiet, hasWaited) = (try row.next(), try row.next(), try row.next())
+    isUrgent = try row.next()
     target =
       if let audience {
         .audience(audience)

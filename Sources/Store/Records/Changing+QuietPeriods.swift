@@ -9,13 +9,16 @@ struct DueJob {
   let quiet: String?
   /// Whether it has waited for the end of a quiet period.
   let hasWaited: Bool
+  /// Whether no rule keeps it from being sent.
+  let isUrgent: Bool
 }
 
 extension Changing {
   /// The due jobs that can be sent now.
   ///
   /// A job whose device is gone fails. One whose device or team has a quiet period now waits for its end, as if it were due then,
-  /// and is cancelled if the user has read or hidden the notification by that time.
+  /// and is cancelled if the user has read or hidden the notification by that time. One of a user who has had enough
+  /// within a day is cancelled.
   func sendable(_ due: [DueJob], at now: Date) throws -> [LeasedJob] {
     let gone = due.filter { $0.job == nil }.map(\.id)
     if !gone.isEmpty {
@@ -26,14 +29,16 @@ extension Changing {
         WHERE id \(isIn("$2"))
         """, now, gone)
     }
-    guard due.contains(where: { $0.quiet != nil || $0.hasWaited }) else {
-      return due.compactMap(\.job)
+    var sendable = due
+    if due.contains(where: { $0.quiet != nil || $0.hasWaited }) {
+      let there = due.compactMap { due in due.job.map { (due.id, due.quiet, $0.expires) } }
+      let held = try hold(there, at: now)
+      let waited = due.filter { $0.hasWaited && $0.job != nil && !held.contains($0.id) }.map(\.id)
+      let excluded = held.union(try cancelUseless(waited, at: now))
+      sendable.removeAll { excluded.contains($0.id) }
     }
-    let there = due.compactMap { due in due.job.map { (due.id, due.quiet, $0.expires) } }
-    let held = try hold(there, at: now)
-    let waited = due.filter { $0.hasWaited && $0.job != nil && !held.contains($0.id) }.map(\.id)
-    let excluded = held.union(try cancelUseless(waited, at: now))
-    return due.compactMap { excluded.contains($0.id) ? nil : $0.job }
+    let above = try cancelAboveDailyLimit(sendable, at: now)
+    return sendable.compactMap { above.contains($0.id) ? nil : $0.job }
   }
 
   /// Has due jobs of a lane wait whose devices have a quiet period now, among the `limit` that are due longest; returns

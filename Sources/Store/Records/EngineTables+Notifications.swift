@@ -235,7 +235,7 @@ extension Changing {
     try updateJobs(
       from: .queued, to: .cancelled,
       """
-      UPDATE job SET state = 'cancelled', updated = $1
+      UPDATE job SET state = 'cancelled', updated = $1, reason = NULL
       WHERE state = 'queued' AND id IN (
         SELECT job.id FROM job WHERE state = 'queued'
           AND push IN (SELECT id FROM push WHERE notification = $2) LIMIT $3)
@@ -250,7 +250,7 @@ extension Changing {
     try updateJobs(
       from: .queued, to: .cancelled,
       """
-      UPDATE job SET state = 'cancelled', updated = $1
+      UPDATE job SET state = 'cancelled', updated = $1, reason = NULL
       WHERE state = 'queued' AND push IN (SELECT id FROM push WHERE notification = $2)
         AND ($3 = 1 OR NOT EXISTS (
           SELECT 1 FROM recipient

@@ -201,8 +201,10 @@ extension EngineTables {
     return try await database.write { transaction in
       try transaction.updateJobs(
         from: .queued, to: .cancelled,
-        "UPDATE job SET state = 'cancelled', updated = $1 WHERE id = $2 AND state = 'queued'",
-        now, job
+        """
+        UPDATE job SET state = 'cancelled', updated = $1, reason = NULL
+        WHERE id = $2 AND state = 'queued'
+        """, now, job
       ).count == 1
     }
   }

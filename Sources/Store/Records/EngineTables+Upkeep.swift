@@ -279,6 +279,14 @@ extension EngineTables {
       time)
   }
 
+  func removeDailyPushes(before time: Date) async throws {
+    let old = "FROM daily_push WHERE sent <= $1 LIMIT \(Self.batch)"
+    while try await removeSome({ transaction in
+      let isAmong = transaction.isAmong(old, of: "daily_push", key: ["user_id", "subject"])
+      return try transaction.run("DELETE FROM daily_push WHERE \(isAmong)", time)
+    }) > 0 {}
+  }
+
   func removeAbandonedSignUps() async throws {
     let now = now()
     while true {

@@ -156,7 +156,8 @@ extension Changing {
     try updateJobs(
       from: .queued, to: .cancelled,
       """
-      UPDATE job SET state = 'cancelled', updated = $1 WHERE state = 'queued' AND user_id = $2
+      UPDATE job SET state = 'cancelled', updated = $1, reason = NULL
+      WHERE state = 'queued' AND user_id = $2
       """, now, user)
     try holdScheduled(of: user, at: now)
     try run(

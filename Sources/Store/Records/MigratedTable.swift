@@ -109,6 +109,7 @@ struct MigratedTable: Sendable {
         "users": "CASE WHEN push IS NULL THEN '{' || trim(members, '[]') || '}' END",
         "devices": "CASE WHEN push IS NOT NULL THEN members END",
       ]),
+    MigratedTable("daily_push", key: "user_id", "subject", columns: "user_id subject sent"),
     MigratedTable("link_key", key: "id", columns: "id secret created"),
     MigratedTable("vapid_key", key: "id", columns: "id secret created"),
     MigratedTable(

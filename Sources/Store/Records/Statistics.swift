@@ -58,8 +58,8 @@ package struct UnreachedRecipients: Sendable, Hashable {
 
   /// The kind of reason.
   package let cause: Cause
-  /// What is known beyond that: what the push service said, or the platforms; nil if nothing is, and for the rest of
-  /// many reasons.
+  /// What is known beyond that: what the push service said, the platforms, or why it was cancelled; nil if nothing is,
+  /// and for the rest of many reasons.
   package let reason: String?
 }
 

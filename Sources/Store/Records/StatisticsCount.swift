@@ -50,7 +50,7 @@ struct UserPushes: Sendable {
       case .queued: .waiting
       case .failed: .unsent(reason: number(.failed, job.reason))
       case .expired: .unsent(reason: number(.expired, nil))
-      case .cancelled: .unsent(reason: number(.cancelled, nil))
+      case .cancelled: .unsent(reason: number(.cancelled, job.reason))
       }
     if let user = job.user {
       outcomes[user] = Self.better(outcomes[user], outcome)

@@ -56,6 +56,8 @@ protocol Upkeep: Sendable {
   func removeFailedDeliveries(before time: Date) async throws
   /// Removes pairings that expired before `time`.
   func removeExpiredPairings(before time: Date) async throws
+  /// Removes what is known of pushes to users from before `time`, which counts no more.
+  func removeDailyPushes(before time: Date) async throws
   /// Removes users who have added themselves and have no device any more: nobody can be one of them again.
   func removeAbandonedSignUps() async throws
   /// Removes the content that assets had until `time`, and the first to end of the rest, until what nothing else refers to

@@ -371,6 +371,15 @@ enum SQLiteSchema {
     -- The most devices that a notification is pushed to in a minute.
     ALTER TABLE notification ADD COLUMN per_minute INTEGER;
     """,
+    """
+    -- What users were pushed in the last day, if that is limited. subject: the collapse ID, which is the same for all
+    -- pushes of a notification and for what takes its place.
+    CREATE TABLE daily_push(
+      user_id INTEGER NOT NULL REFERENCES users ON DELETE CASCADE, subject TEXT NOT NULL,
+      sent INTEGER NOT NULL, PRIMARY KEY (user_id, subject)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX daily_push_by_time ON daily_push(sent);
+    """,
   ]
 
   /// The tables of ``version``.
@@ -650,6 +659,14 @@ enum SQLiteSchema {
     ) STRICT;
     CREATE INDEX audience_part_of_notification ON audience_part(notification, push, first);
     CREATE INDEX audience_part_of_push ON audience_part(push);
+
+    -- What users were pushed in the last day, if that is limited. subject: the collapse ID, which is the same for all
+    -- pushes of a notification and for what takes its place.
+    CREATE TABLE daily_push(
+      user_id INTEGER NOT NULL REFERENCES users ON DELETE CASCADE, subject TEXT NOT NULL,
+      sent INTEGER NOT NULL, PRIMARY KEY (user_id, subject)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX daily_push_by_time ON daily_push(sent);
 
     CREATE TABLE link_key(
       id INTEGER PRIMARY KEY AUTOINCREMENT, secret TEXT NOT NULL, created INTEGER NOT NULL

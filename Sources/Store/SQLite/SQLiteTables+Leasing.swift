@@ -32,7 +32,7 @@ extension SQLiteConnection {
     """
     SELECT job.id, token, push.id, notification, job.user_id, handle, platform, keys, audience, kind,
       push.collapse, expires, attempts, job.registration, registration.language,
-      \(QuietDevices.column(rules)), job.quiet IS NOT NULL
+      \(QuietDevices.column(rules)), job.quiet IS NOT NULL, push.urgent IS NOT NULL
     FROM job JOIN push ON push.id = job.push
       LEFT JOIN registration ON registration.id = job.registration AND registration.user_id = job.user_id
         AND registration.ended IS NULL
@@ -78,7 +78,9 @@ extension SQLiteConnection {
   private func dueJob(_ row: inout SQLiteRow, at now: Date) throws -> DueJob {
     let id: Int = try row.next()
     let job = try leasedJob(id, &row, at: now)
-    return DueJob(id: id, job: job, quiet: try row.next(), hasWaited: try row.next())
+    return DueJob(
+      id: id, job: job, quiet: try row.next(), hasWaited: try row.next(),
+      isUrgent: try row.next())
   }
 
   private func leasedJob(_ id: Int, _ row: inout SQLiteRow, at now: Date) throws -> LeasedJob? {

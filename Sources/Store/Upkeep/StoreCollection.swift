@@ -57,6 +57,7 @@ extension Store {
     try await tables.removeExpiredAccessTokens(before: now() - StoredAccessToken.expiredAge)
     try await tables.removeFailedDeliveries(before: now() - FailedDelivery.age)
     try await tables.removeExpiredPairings(before: now() - Pairing.endedAge)
+    try await tables.removeDailyPushes(before: now() - SendingRules.day)
     try await tables.removeEndedRegistrations(before: now() - RefusalRule.endedAge)
     try await tables.removeAbandonedSignUps()
     report.notifications = try await tables.removeExpiredNotifications(

@@ -51,6 +51,9 @@ enum ServeCommand: Command {
     .value(
       "quiet-hours", "FROM-UNTIL",
       "when pushes wait that are not urgent, such as 22:00-07:00 by the clock of each device"),
+    .value(
+      "most-a-day", "NUMBER",
+      "how many notifications a person is pushed in 24 hours at most, but for urgent ones"),
     .value("public-url", "URL", "this server's address for phones, used in the links of pushes"),
     .list(
       "compat", "LIST",
@@ -211,6 +214,7 @@ enum ServeCommand: Command {
     configuration.isDemo = arguments.flag("demo")
     configuration.hasConsole = !arguments.flag("no-console")
     configuration.approveAbove = try arguments.integer("approve-above", in: 1...1_000_000_000)
+    configuration.rules.mostADay = try arguments.integer("most-a-day", in: 1...1000)
     configuration.signUp = try arguments.choice("sign-up")
     configuration.publishAs = arguments.string("publish-as")
     configuration.settle = Double(try arguments.integer("settle", in: 0...60) ?? 2)

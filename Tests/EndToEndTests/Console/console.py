@@ -355,6 +355,36 @@ def check_a_time_by_each_recipients_own_clock_is_chosen_changed_and_withdrawn_be
         expect(choice).to_be_checked()
 
 
+def check_a_rate_is_chosen_kept_and_sent_and_quiet_hours_are_said(console):
+    with console.page("shop", timezone_id="Europe/Berlin") as page:
+        compose(page, "beach.jpg", "One after the other", "shop")
+        rate = page.get_by_label("Most devices a minute")
+        wrong = page.get_by_text("Enter a whole number from 1 to 1,000,000.")
+        rate.fill("0")
+        expect(wrong).to_be_visible()
+        rate.fill("100")
+        expect(wrong).to_be_hidden()
+        quiet = page.get_by_text("Pushes wait until 03:34")
+        page.get_by_label("Send at").fill("2099-01-05T03:32")
+        expect(quiet).to_be_hidden()
+        page.get_by_label("Send at").fill("2099-01-05T03:33")
+        expect(quiet).to_be_visible()
+        page.reload()
+        expect(rate).to_have_value("100")
+        page.get_by_role("button", name="Schedule", exact=True).click()
+        dialog = page.get_by_role("dialog")
+        for text in ["Most devices a minute100", "The first get it", "The last get it", "Pushes wait until 03:34"]:
+            expect(dialog).to_contain_text(text)
+        dialog.get_by_role("button", name="Schedule").click()
+        expect(page).to_have_url(re.compile(r"#sent/\d+$"))
+        expect(page.locator("main .facts-list").first).to_contain_text("Most devices a minute100")
+        number = re.search(r"sent/(\d+)", page.url)[1]
+        path = f"{SERVER}/api/notifications/{number}"
+        details = page.request.get(f"{path}/details", headers=basic("shop")).json()
+        assert details["perMinute"] == 100, details
+        assert page.request.delete(path, headers=basic("shop")).ok
+
+
 def check_the_whole_time_is_to_be_seen(console):
     for width in [1440, 390]:
         with console.page("shop", viewport={"width": width, "height": 900}) as page:
