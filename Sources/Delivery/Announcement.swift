@@ -200,8 +200,9 @@ package struct Announcement: Sendable {
         targets[turn, default: []].append(.audience(Self.userTag + name, user: user))
       }
     }
+    // The first that are due become jobs first.
     let turns = targets.sorted {
-      ($0.key.lane, $0.key.time ?? .distantPast) < ($1.key.lane, $1.key.time ?? .distantPast)
+      ($0.key.time ?? .distantPast, $0.key.lane) < ($1.key.time ?? .distantPast, $1.key.lane)
     }
     return turns.flatMap { turn, targets in
       targets.map { target in

@@ -2,21 +2,24 @@ import FoundationEssentials
 import RichPushAPI
 import Store
 
-/// When a local time is, in each time zone.
+/// When a local time is, in the time zones of devices.
 struct LocalTimes: Sendable {
-  private let time: LocalTime
-  private let standard: Date
+  /// By the zones' names in the IANA's database; a name that is unknown has no time.
+  private let times: [String: Date]
+  /// When it is in the sender's zone.
+  let standard: Date
 
   /// Nil if it is not a valid time, or there is no such zone.
-  init?(_ time: LocalTime) {
+  init?(_ time: LocalTime, for devices: AudienceDevices) {
     guard let standard = time.timeZone.flatMap(time.date) else { return nil }
-    (self.time, self.standard) = (time, standard)
+    self.standard = standard
+    times = devices.zones.reduce(into: [:]) { times, zone in
+      times[zone] = TimeZone(identifier: zone).flatMap(time.date)
+    }
   }
 
-  /// When it is in a zone of the IANA's database; if that is nil or unknown, in the sender's.
-  func date(in zone: String?) -> Date {
-    zone.flatMap(TimeZone.init(identifier:)).flatMap(time.date) ?? standard
-  }
+  /// When it is in a zone of one of the devices; if that is nil or unknown, in the sender's.
+  func date(in zone: String?) -> Date { zone.flatMap { times[$0] } ?? standard }
 
   /// Recipients, who are in ascending order, by the first time at which one of their devices shows it; without a
   /// device, by the time in the sender's zone.

@@ -55,11 +55,12 @@ package struct Publisher: Sendable {
       reach = RichNotification.Reach(addressees, announcement.lanes)
       reach.skipped = values.skipped.count
     }
-    let recipients = values.recipients ?? addressees.users.sorted()
-    let times = try announcement.times(of: draft, for: addressees, recipients)
-    try draft.requireEnd(of: times)
     var (new, media) = try await content(
       of: &draft, values, for: sender, using: assets, asset: asset)
+    let recipients = values.recipients ?? addressees.users.sorted()
+    // From now on: rendering may have taken minutes.
+    let times = try announcement.times(of: draft, for: addressees, recipients)
+    try draft.requireEnd(of: times)
     if let named = draft.namedAudience, draft.notBefore != nil {
       // Found again when it is due.
       (new.dueAudience, new.values) = (

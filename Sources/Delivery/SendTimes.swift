@@ -29,9 +29,9 @@ struct SendTimes: Sendable {
     of draft: Draft, for addressees: Announcement.Addressees, _ recipients: [UserID],
     by lanes: PlatformLanes, now: Date
   ) throws(ServiceError) {
-    let zones = draft.localTime.flatMap(LocalTimes.init)
-    self.zones = zones
     let found = addressees.devices
+    let zones = draft.localTime.flatMap { LocalTimes($0, for: found) }
+    self.zones = zones
     guard let perMinute = draft.perMinute else {
       guard let zones else { return nil }
       (devices, others) = (nil, [:])
@@ -39,7 +39,7 @@ struct SendTimes: Sendable {
       last = users.keys.max() ?? now
       return
     }
-    let standard = Swift.max(zones?.date(in: nil) ?? draft.notBefore ?? now, now)
+    let standard = Swift.max(zones?.standard ?? draft.notBefore ?? now, now)
     let countsAll = lanes.isEmbedded || !lanes.resolvingTags.isEmpty
     let starts: [Date?] = found.values { platform, zone in
       guard countsAll || platform.flatMap(lanes.lane) != nil else { return nil }
@@ -104,7 +104,7 @@ struct SendTimes: Sendable {
   }
 
   /// When a user without a device gets it.
-  func time(of user: UserID) -> Date? { others[user] ?? zones?.date(in: nil) }
+  func time(of user: UserID) -> Date? { others[user] ?? zones?.standard }
 
   private static func tooSlow(_ count: Int, _ perMinute: Int) -> ServiceError {
     let least = (count + mostMinutes - 1) / mostMinutes

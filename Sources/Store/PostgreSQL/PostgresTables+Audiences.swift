@@ -24,15 +24,21 @@ extension PostgresTables {
     }
   }
 
-  /// Writes the oldest stored part, of a notification if one is given; false if there is none.
+  /// Writes the oldest stored parts, of a notification if one is given; false if there are none.
   private func writePart(of notification: Int?) async throws -> Bool {
     // Most commits leave nothing to write.
     guard try await hasParts(of: notification) else { return false }
     let now = now()
     return try await database.write { transaction in
-      guard let part = try transaction.takePart(of: notification) else { return false }
-      try transaction.write(part, at: now)
-      return true
+      var written = 0
+      // Where each minute has few members, its parts are small.
+      while written < PostgresAudiencePart.size,
+        let part = try transaction.takePart(of: notification)
+      {
+        try transaction.write(part, at: now)
+        written += Swift.max(1, part.members.count)
+      }
+      return written > 0
     }
   }
 }
@@ -45,6 +51,13 @@ private struct PostgresAudiencePart {
     case users([UserID], values: String?, due: Date?, event: String?)
     /// IDs of registrations, whose jobs are due at a time.
     case devices([String], push: Int, lane: String, due: Date)
+
+    var count: Int {
+      switch self {
+      case .users(let users, _, _, _): users.count
+      case .devices(let devices, _, _, _): devices.count
+      }
+    }
   }
 
   let notification: Int
@@ -77,10 +90,18 @@ extension PostgresTransaction {
         event: new.due(due, at: now) > now ? nil : new.event)
     }
     try add(parts, atOnce: isSmall, at: now)
+    // At once for all: there may be one for each minute of a day.
+    var numbers: [Int] =
+      isSmall
+      ? []
+      : try column(
+        "SELECT nextval('push_id_seq') FROM generate_series(1, CAST($1 AS bigint))",
+        new.pushes.count
+      ).reversed()
     for push in new.pushes {
       let due = new.due(push.scheduled, at: now)
-      if case .devices(let devices) = push.target, !isSmall {
-        let row = try insert(push, notification: id, expires: new.expires)
+      if case .devices(let devices) = push.target, let row = numbers.popLast() {
+        try insert(push, as: row, notification: id, expires: new.expires)
         for devices in chunks(devices) {
           try store(
             PostgresAudiencePart(
@@ -92,6 +113,19 @@ extension PostgresTransaction {
         insert(push, of: notification, expires: new.expires, due: due, at: now)
       }
     }
+  }
+
+  /// Inserts a push without jobs.
+  private func insert(
+    _ new: PushInsert, as id: Int, notification: Int, expires: Date?
+  ) throws {
+    try send(
+      """
+      INSERT INTO push(
+        id, notification, lane, kind, message, media, collapse, expires, urgent, scheduled)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+      """, id, notification, new.lane, new.kind, new.message, new.media,
+      new.collapseID(of: notification), expires, new.urgent, new.scheduled)
   }
 
   /// Inserts a push with its jobs.

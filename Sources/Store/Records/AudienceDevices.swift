@@ -140,7 +140,7 @@ package struct AudienceDevices: Sendable {
     var found: [Key: RegistrationIDs] = [:]
     for (index, id) in registrations.enumerated() {
       let route = routes[Int(routeIndices[index])]
-      if let key = key(route.platform, route.lane, times[index]) {
+      if let key = key(route.service.platform, route.service.lane, times[index]) {
         found[key, default: []].append(id)
       }
     }
@@ -152,21 +152,18 @@ package struct AudienceDevices: Sendable {
   package func values<Value>(
     _ value: (_ platform: String?, _ zone: String?) -> Value
   ) -> [Value] {
-    let values = routes.map { value($0.platform, $0.zone) }
+    let values = routes.map { value($0.service.platform, $0.zone) }
     return routeIndices.map { values[Int($0)] }
   }
 
-  /// The least of what `value` tells of the time zones of each user's devices; called once for each zone.
+  /// The time zones that devices have.
+  package var zones: Set<String> { Set(routes.compactMap(\.zone)) }
+
+  /// The least of what `value` tells of the time zones of each user's devices.
   package func least<Value: Comparable>(
     _ value: (_ zone: String?) -> Value
   ) -> [UserID: Value] {
-    var zones: [String?: Value] = [:]
-    let values = routes.map { route in
-      if let known = zones[route.zone] { return known }
-      let new = value(route.zone)
-      zones[route.zone] = new
-      return new
-    }
+    let values = routes.map { value($0.zone) }
     var least = [UserID: Value](minimumCapacity: users.count)
     for (user, index) in zip(users, routeIndices) {
       let value = values[Int(index)]

@@ -37,6 +37,18 @@ extension SQLiteConnection {
     return lease
   }
 
+  /// Inserts a push without jobs, and returns its number.
+  func insert(_ new: PushInsert, notification: Int?, expires: Date?) throws -> Int {
+    let push: Int? = try value(
+      """
+      INSERT INTO push(notification, lane, kind, message, media, collapse, expires, urgent, scheduled)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id
+      """, notification, new.lane, new.kind, new.message, new.media,
+      new.collapseID(of: notification), expires, new.urgent, new.scheduled)
+    guard let push else { throw StoreError(.failed, "the push was not stored") }
+    return push
+  }
+
   /// Inserts the job of a push for an audience that the push service resolves.
   func insertJob(
     of push: Int, for expression: String, user: UserID?, due: Date, at now: Date
