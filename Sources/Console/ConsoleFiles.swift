@@ -24,6 +24,7 @@ package enum ConsoleFiles {
     "catalogue.js": PackageResources.catalogue_js,
     "asset-card.js": PackageResources.asset_card_js,
     "asset-description.js": PackageResources.asset_description_js,
+    "asset-uses.js": PackageResources.asset_uses_js,
     "asset-versions.js": PackageResources.asset_versions_js,
     "asset-dialog.js": PackageResources.asset_dialog_js,
     "asset-picker.js": PackageResources.asset_picker_js,

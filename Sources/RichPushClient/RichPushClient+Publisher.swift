@@ -87,7 +87,8 @@ extension RichPushClient {
 
   /// All assets, or those of one rich type or in one state; refused ones have a reason.
   ///
-  /// Without an order they are by rich type and name.
+  /// Without an order they are by rich type and name; `isUnused` leaves out what notifications that are still there have,
+  /// and what drafts and templates name.
   ///
   /// ```swift
   /// for asset in try await client.assets(richType: "img", state: .refused) {
@@ -95,7 +96,8 @@ extension RichPushClient {
   /// }
   /// ```
   public func assets(
-    richType: String? = nil, state: Asset.State? = nil, order: Asset.Order? = nil
+    richType: String? = nil, state: Asset.State? = nil, order: Asset.Order? = nil,
+    isUnused: Bool = false
   ) async throws -> [Asset] {
     let segments = ["api", "assets"] + (richType.map { [$0] } ?? [])
     var assets: [Asset] = []
@@ -105,6 +107,7 @@ extension RichPushClient {
         (next.map { [(name: "after", value: $0)] } ?? [])
         + (state.map { [(name: "state", value: $0.rawValue)] } ?? [])
         + (order.map { [(name: "sort", value: $0.rawValue)] } ?? [])
+        + (isUnused ? [(name: "unused", value: "")] : [])
       let page: AssetPage = try await value(request("GET", segments, query: query))
       assets += page.assets
       next = page.next
@@ -186,6 +189,21 @@ extension RichPushClient {
   /// ```
   public func plugins() async throws -> PluginReport {
     try await value(request("GET", ["api", "plugins"]))
+  }
+
+  /// Where an asset was used: this publisher's notifications, for an admin all, with IDs below `before`; drafts and
+  /// templates without `before`.
+  ///
+  /// ```swift
+  /// let uses = try await client.assetUses("beach.jpg", richType: "img")
+  /// print(uses.count ?? 0, uses.notifications.map(\.id), uses.drafts?.map(\.name) ?? [])
+  /// ```
+  public func assetUses(
+    _ name: String, richType: String, before: Int? = nil
+  ) async throws -> AssetUses {
+    let query = before.map { [(name: "before", value: String($0))] } ?? []
+    return try await value(
+      request("GET", ["api", "assets", richType, name, "uses"], query: query))
   }
 
   /// What an asset had before it was replaced or removed and can be brought back, the last first.

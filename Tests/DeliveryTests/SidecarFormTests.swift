@@ -82,7 +82,7 @@ import Testing
     }
     func listed() async throws -> [String] {
       try await delivery.store.assets.assets(
-        richType: nil, state: nil, order: nil, limit: 9, after: nil
+        AssetFilter(), order: nil, limit: 9, after: nil
       )
       .map(\.name)
     }

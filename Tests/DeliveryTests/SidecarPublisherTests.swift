@@ -284,7 +284,7 @@ import Waiting
     #expect(Set(sent.map(\.message)) == ["a", "Own"] && sent.count == 2)
     #expect(try await delivery.store.notifications.notification(2) == nil)
     let shown = try await delivery.store.assets.assets(
-      richType: nil, state: nil, order: nil, limit: 9, after: nil
+      AssetFilter(), order: nil, limit: 9, after: nil
     ).map {
       "\($0.name): \($0.reason ?? "")"
     }
@@ -300,7 +300,7 @@ import Waiting
     #expect(try await delivery.store.notifications.notification(2)?.message == "c")
     #expect(
       try await delivery.store.assets.assets(
-        richType: nil, state: nil, order: nil, limit: 9, after: nil
+        AssetFilter(), order: nil, limit: 9, after: nil
       ).isEmpty)
   }
 
@@ -316,14 +316,14 @@ import Waiting
     await process("a.bin")
     #expect(
       try await delivery.store.assets.assets(
-        richType: nil, state: nil, order: nil, limit: 9, after: nil
+        AssetFilter(), order: nil, limit: 9, after: nil
       ).map(\.name) == ["file/a.bin"])
     try delivery.scratch.write(Self.toAlice, to: "assets/outbox/file/default.notify.json")
     await process("default.notify.json")
     #expect(try await delivery.store.notifications.notification(0)?.message == "a")
     #expect(
       try await delivery.store.assets.assets(
-        richType: nil, state: nil, order: nil, limit: 9, after: nil
+        AssetFilter(), order: nil, limit: 9, after: nil
       ).isEmpty)
   }
 }

@@ -67,6 +67,26 @@ import Waiting
     }
   }
 
+  @Test func `shows where an asset was used, and which are not`() async throws {
+    try await RunningServer.lend { server in
+      let remote = ["--server", server.endpoint.absoluteString]
+      func run(_ arguments: String...) async throws -> Child.Result {
+        try await Child.run("richpush", ["asset"] + arguments + remote)
+      }
+      #expect(
+        try await run("list", "--unused").output.contains { $0.contains("img/beach.jpg") })
+      let sent = try await Child.run(
+        "richpush", ["notify", "--to", "alice", "--payload", "beach.jpg", "At the sea"] + remote)
+      #expect(sent.exitCode == 0, "\(sent)")
+      let uses = try await run("uses", "img/beach.jpg")
+      #expect(uses.output.contains { $0.hasPrefix("sent") && $0.contains("At the sea") }, "\(uses)")
+      let unused = try await run("list", "--unused").output
+      #expect(!unused.contains { $0.contains("img/beach.jpg") } && unused.count > 1)
+      #expect(try await run("uses", "img/none.jpg").exitCode == 66)
+      #expect(try await run("show", "--unused", "img/beach.jpg").exitCode == 64)
+    }
+  }
+
   @Test
   func `adds the files beside a folder, a pipe and what is not there, and names each of these`()
     async throws

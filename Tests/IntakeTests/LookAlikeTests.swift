@@ -84,7 +84,7 @@ import Testing
     #expect(await folder.processAll { _, _ in } == nil)
     #expect(
       try await intake.store.assets.assets(
-        richType: nil, state: nil, order: nil, limit: 9, after: nil
+        AssetFilter(), order: nil, limit: 9, after: nil
       ).isEmpty)
   }
 

@@ -127,7 +127,7 @@ import Waiting
     #expect(asset("note/c.txt")?.reason == NotifySidecar.isDisabled)
     #expect(
       try await intake.store.assets.assets(
-        richType: nil, state: nil, order: nil, limit: 9, after: nil
+        AssetFilter(), order: nil, limit: 9, after: nil
       ).isEmpty)
     #expect(intake.scratch.names(in: "assets/note").count == 5)
   }

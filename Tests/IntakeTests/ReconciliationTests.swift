@@ -31,7 +31,7 @@ import Waiting
 
   private func catalogue(_ intake: IntakeFixture) async throws -> [String] {
     try await intake.store.assets.assets(
-      richType: nil, state: nil, order: nil, limit: 100, after: nil
+      AssetFilter(), order: nil, limit: 100, after: nil
     ).map {
       "\($0.richType)/\($0.name) \($0.state.rawValue)"
     }

@@ -44,7 +44,7 @@ import Testing
     _ = await folder.processAll { _, _ in }
     #expect(try await intake.asset(Self.composed)?.blob == Digest(of: "good new"))
     let refused = try await intake.store.assets.assets(
-      richType: nil, state: .refused, order: nil, limit: 9, after: nil)
+      AssetFilter(state: .refused), order: nil, limit: 9, after: nil)
     #expect(refused.map(\.name) == [EscapedName.plain(older)])
     #expect(refused.first?.reason?.contains("the same name") == true)
     // By an event, too, and by the name alone.
@@ -53,7 +53,7 @@ import Testing
     #expect(try await intake.asset(Self.composed)?.blob == Digest(of: "good newest"))
     #expect(
       try await intake.store.assets.assets(
-        richType: nil, state: .refused, order: nil, limit: 9, after: nil
+        AssetFilter(state: .refused), order: nil, limit: 9, after: nil
       )
       .map(\.name) == [EscapedName.plain(newer)])
     let name = try intake.name(newer)
@@ -64,7 +64,7 @@ import Testing
     #expect(try await intake.asset(Self.composed)?.blob == Digest(of: "good new"))
     #expect(
       try await intake.store.assets.assets(
-        richType: nil, state: .refused, order: nil, limit: 9, after: nil
+        AssetFilter(state: .refused), order: nil, limit: 9, after: nil
       ).isEmpty)
     #expect(try await !removals(intake).contains { $0.contains(Self.composed) })
   }

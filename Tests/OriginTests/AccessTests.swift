@@ -93,6 +93,7 @@ import Testing
     "GET /api/assets/{}/{}/versions": Expectation(.publisher, 404, by: [.all, .assetsToken]),
     "GET /api/assets/{}/{}/versions/{}/media": Expectation(
       .publisher, 404, by: [.all, .assetsToken]),
+    "GET /api/assets/{}/{}/uses": Expectation(.publisher, 404, by: .session),
     "POST /api/assets/{}/{}/restore": Expectation(.publisher, 404, by: [.all, .assetsToken]),
     "GET /api/removed-assets": Expectation(.publisher, 200, by: [.all, .assetsToken]),
     "DELETE /api/assets/{}/{}": Expectation(.publisher, 404, by: [.all, .assetsToken]),

@@ -42,7 +42,7 @@ COMMANDS = {
     "asset": [("asset list --user a", []), ("asset check assets", []), ("asset check var", []),
               ("asset add --user a --type img /etc/hostname", []), ("asset remove --user a img/x.png", []),
               ("asset removed --user a", []), ("asset versions --user a img/x.png", []),
-              ("asset restore --user a img/x.png", [])],
+              ("asset restore --user a img/x.png", []), ("asset uses --user a img/x.png", [])],
     "webhook": [("webhook list --user a", []), ("webhook test --template github /etc/hostname", [])],
     "outbox": [("outbox list --user a", [])],
     "people": [("people list --user a", [])],

@@ -26,6 +26,7 @@ import Testing
         RemovedAssetPage(assets: [], next: nil)
       ),
       ("AssetRestoration", AssetRestoration(sha256: "00"), AssetRestoration()),
+      ("AssetUses", uses, AssetUses(notifications: [], next: nil)),
       ("AssetPatch", AssetAmendment(alt: "a", focus: Asset.Focus(x: 0, y: 1)), AssetAmendment()),
       ("AssetList", page(true), page(false)),
       ("PluginReport", report(true), report(false)),
@@ -406,6 +407,12 @@ import Testing
     }
     return version
   }
+
+  private static let uses = {
+    var uses = AssetUses(notifications: sentPage(true).notifications, next: 1)
+    (uses.count, uses.drafts) = (2, [AssetUses.Draft(id: 1, name: "n", isTemplate: true)])
+    return uses
+  }()
 
   private static func page(_ isFull: Bool) -> AssetPage {
     AssetPage(

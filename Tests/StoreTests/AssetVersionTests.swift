@@ -196,7 +196,7 @@ import Testing
     var (paged, place): ([String], AssetPosition?) = ([], nil)
     while true {
       let page = try await store.assets.assets(
-        richType: nil, state: nil, order: order, limit: 2, after: place)
+        AssetFilter(), order: order, limit: 2, after: place)
       guard let last = page.last else { break }
       paged += page.map(\.name)
       place = AssetPosition(richType: "img", name: last.name)

@@ -230,7 +230,7 @@ extension AssetCatalogue {
   ) async throws -> [AssetRecord] {
     let place = last.map { AssetPosition(richType: $0.richType, name: $0.name) }
     return try await assets(
-      richType: richType, state: state, order: order, limit: limit, after: place)
+      AssetFilter(richType: richType, state: state), order: order, limit: limit, after: place)
   }
 }
 

@@ -226,7 +226,7 @@ import Testing
       "counts": try await seconds { try await store.sent.counts(of: 7) == nil ? 0 : 50 },
       "assets": try await seconds {
         try await store.assets.assets(
-          richType: "img", state: nil, order: nil, limit: 50,
+          AssetFilter(richType: "img"), order: nil, limit: 50,
           after: AssetPosition(richType: "img", name: "050000.png")
         ).count
       },

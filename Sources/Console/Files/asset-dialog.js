@@ -2,6 +2,7 @@
 import { assetMedia } from "./api.js";
 import { facts } from "./asset-card.js";
 import { assetDescription } from "./asset-description.js";
+import { assetUses } from "./asset-uses.js";
 import { earlierVersions } from "./asset-versions.js";
 import { h, icon } from "./dom.js";
 import { bytes, kind, size } from "./format.js";
@@ -26,6 +27,7 @@ export function showAsset(asset) {
         asset.reason && h("p", { class: "reason" }, asset.reason),
         asset.advice && h("p", { class: "advice" }, asset.advice),
         asset.state !== "refused" && [content(asset), assetDescription(asset)],
+        assetUses(asset, () => dialog.close()),
         earlierVersions(asset, (restored) => {
           dispatchEvent(new CustomEvent("live:asset", { detail: restored }));
           dialog.close();

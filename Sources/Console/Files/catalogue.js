@@ -44,6 +44,8 @@ class Catalogue extends Screen {
   selected = null;
   /** The key of the one that was selected or not last, where a range begins. */
   rangeStart = null;
+  /** The keys of the files that are not used, while only these are shown. */
+  unused = new Set();
 
   async load() {
     this.search = h("input", {
@@ -51,9 +53,9 @@ class Catalogue extends Screen {
     });
     this.search.addEventListener("input", () => this.filter());
     this.types = h("select", { "aria-label": t.type, on: { change: () => this.filter() } });
-    this.states = h("select", { "aria-label": t.state, on: { change: () => this.filter() } },
+    this.states = h("select", { "aria-label": t.state, on: { change: () => this.findUnused() } },
       h("option", { value: "" }, t.everyState),
-      ["ready", "preparing", "refused"].map((state) => h("option", { value: state }, texts.states[state])));
+      ["ready", "preparing", "refused", "unused"].map((state) => h("option", { value: state }, texts.states[state])));
     this.order = h("select", { "aria-label": t.order, on: { change: () => this.sort() } },
       Object.keys(orders).map((order) => h("option", { value: order }, t.orders[order])));
     this.order.value = chosenOrder();
@@ -119,6 +121,24 @@ class Catalogue extends Screen {
   /** A search is for all names, so all have to be here. */
   async loadAll() {
     while (this.next && this.isConnected) await this.loadPage();
+  }
+
+  /** Finds what is not used, if only that is to be shown. */
+  async findUnused() {
+    const isWanted = this.states.value === "unused";
+    try {
+      const found = new Set();
+      for (let after; isWanted && after !== null;) {
+        const page = await get(`/api/assets${query({ limit: 1000, unused: 1, after })}`);
+        for (const asset of page.assets) found.add(key(asset));
+        after = page.next;
+      }
+      this.unused = found;
+      if (isWanted) await this.loadAll();
+    } catch (problem) {
+      this.say(problem.message, true);
+    }
+    this.filter();
   }
 
   update(asset) {
@@ -283,7 +303,7 @@ class Catalogue extends Screen {
       const { asset } = card;
       card.hidden = !(
         (!this.types.value || asset.richType === this.types.value) &&
-        (!this.states.value || asset.state === this.states.value) &&
+        (!this.states.value || (this.states.value === "unused" ? this.unused.has(key(asset)) : asset.state === this.states.value)) &&
         (!words || matches(words, key(asset))));
       shown += !card.hidden;
     }

@@ -23,9 +23,11 @@ struct AssetRoutes: Sendable {
   /// time.
   func list(_ context: RequestContext) async throws -> Response {
     let richType = try Self.richType(context)
-    let query = try context.query("limit", "after", "state", "sort")
+    let query = try context.query("limit", "after", "state", "sort", "unused")
     let limit = try query.number("limit", 1...1000) ?? 100
-    let state = try query.choice("state", AssetRecord.State.self)
+    var filter = AssetFilter(
+      richType: richType, state: try query.choice("state", AssetRecord.State.self))
+    filter.isUnused = query["unused"] != nil
     let order = try query.choice("sort", AssetOrder.self)
     let after = query["after"].map { AssetPosition($0, in: order) }
     var counts: [AssetRecord.State: Int] = [:]
@@ -36,7 +38,7 @@ struct AssetRoutes: Sendable {
       try checkPlugin(of: richType)
     }
     let found = try await store.assets.assets(
-      richType: richType, state: state, order: order, limit: limit + 1, after: after)
+      filter, order: order, limit: limit + 1, after: after)
     let page = found.prefix(limit)
     let next = found.count > limit ? page.last.map { $0.position(in: order) } : nil
     return .json(

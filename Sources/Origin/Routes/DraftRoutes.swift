@@ -1,4 +1,5 @@
 import HTTP
+import Intake
 import Primitives
 import RichPushAPI
 import Store
@@ -93,7 +94,13 @@ struct DraftRoutes: Sendable {
           "notification must have at most \(UserQuota.draft >> 10) KiB."))
     }
     if let error = ServiceError(faults) { throw error }
-    return DraftChange(name: new.name, content: content, isTemplate: new.isTemplate)
+    var change = DraftChange(name: new.name, content: content, isTemplate: new.isTemplate)
+    if let richType = new.notification.richType.text,
+      let name = new.notification.payload.text.flatMap({ AssetName($0) })
+    {
+      change.asset = (richType, name.value)
+    }
+    return change
   }
 
   private static func id(_ context: RequestContext) throws(ServiceError) -> Int {

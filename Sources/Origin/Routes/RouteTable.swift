@@ -218,6 +218,7 @@ struct RouteTable: Sendable {
       Route(
         "GET", "/api/assets/{}/{}/versions/{}/media", for: .publisher, by: [.all, .assetsToken],
         deadline: Self.renderTime, assets.versionMedia),
+      Route("GET", "/api/assets/{}/{}/uses", for: .publisher, by: .session, assets.uses),
       Route(
         "POST", "/api/assets/{}/{}/restore", for: .publisher, by: [.all, .assetsToken],
         body: .memory(limit: 1 << 10), deadline: .seconds(120), assets.restore),

@@ -53,7 +53,7 @@ export const texts = {
   },
   states: {
     ready: "Bereit", preparing: "Wird vorbereitet", refused: "Abgelehnt", queued: "Wartet", sent: "Gesendet", displayed: "Angezeigt", fetched: "Abgerufen", opened: "Geöffnet", read: "Gelesen",
-    failed: "Fehlgeschlagen", expired: "Abgelaufen", cancelled: "Abgebrochen", withdrawn: "Zurückgezogen", scheduled: "Geplant", held: "Angehalten", awaiting: "Wartet auf Freigabe", running: "Läuft",
+    failed: "Fehlgeschlagen", expired: "Abgelaufen", cancelled: "Abgebrochen", withdrawn: "Zurückgezogen", draft: "Entwurf", template: "Vorlage", unused: "Nicht verwendet", scheduled: "Geplant", held: "Angehalten", awaiting: "Wartet auf Freigabe", running: "Läuft",
     paused: "Pausiert", off: "Aus", due: "Fällig", leased: "Wird gesendet", problem: "Gestört", warning: "Warnung",
   },
   signIn: {
@@ -92,6 +92,10 @@ export const texts = {
   description: {
     point: "Der Punkt, der beim Zuschneiden erhalten bleibt", hint: "Klicken Sie ihn an oder nehmen Sie die Pfeiltasten.", centre: "Mitte nehmen", none: "Beim Zuschneiden bleibt die Mitte erhalten.",
     where: (x, y) => `Beim Zuschneiden bleibt die Stelle ${number(100 * x)} % von links, ${number(100 * y)} % von oben erhalten.`, save: "Speichern", saved: "Gespeichert.",
+  },
+  uses: {
+    title: "Verwendet in", none: "Die Datei wird nicht verwendet.",
+    others: (all) => `${counted(all, "weitere Benachrichtigung", "weitere Benachrichtigungen")} von anderen ${all === 1 ? "hat" : "haben"} sie.`,
   },
   versions: {
     title: "Frühere Fassungen", hint: "Sie lassen sich eine Zeit lang zurückholen; was dadurch ersetzt wird, steht danach hier.", removed: "Entfernte Dateien", none: "Es gibt nichts zurückzuholen.",

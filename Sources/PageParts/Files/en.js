@@ -54,7 +54,7 @@ export const texts = {
   },
   states: {
     ready: "Ready", preparing: "Preparing", refused: "Refused", queued: "Queued", sent: "Sent", displayed: "Displayed", fetched: "Fetched", opened: "Opened", read: "Read",
-    failed: "Failed", expired: "Expired", cancelled: "Cancelled", withdrawn: "Withdrawn", scheduled: "Scheduled", held: "Held", awaiting: "Awaits approval", running: "Running",
+    failed: "Failed", expired: "Expired", cancelled: "Cancelled", withdrawn: "Withdrawn", draft: "Draft", template: "Template", unused: "Unused", scheduled: "Scheduled", held: "Held", awaiting: "Awaits approval", running: "Running",
     paused: "Paused", off: "Off", due: "Due", leased: "Being sent", problem: "Problem", warning: "Warning",
   },
   signIn: {
@@ -93,6 +93,10 @@ export const texts = {
   description: {
     point: "The point that crops keep", hint: "Click it, or use the arrow keys.", centre: "Use the centre", none: "Crops keep the centre.",
     where: (x, y) => `Crops keep ${number(100 * x)} % from the left, ${number(100 * y)} % from the top.`, save: "Save", saved: "Saved.",
+  },
+  uses: {
+    title: "Used in", none: "It is not used.",
+    others: (all) => `${all === 1 ? "One more notification" : `${number(all)} more notifications`} of other publishers ${all === 1 ? "has" : "have"} it.`,
   },
   versions: {
     title: "Earlier versions", hint: "They can be brought back for a while; what that replaces is then listed here.", removed: "Removed files", none: "There is nothing to bring back.",

@@ -90,6 +90,31 @@ package struct StoredAssetVersion: Sendable, Equatable {
   package static let limit = 10
 }
 
+/// Which assets are listed: all unless it says more.
+package struct AssetFilter: Sendable, Equatable {
+  /// Their rich type.
+  package var richType: String?
+  /// Their state.
+  package var state: AssetRecord.State?
+  /// Whether only those are listed that no notification has that is still there, and no draft or template names.
+  package var isUnused = false
+
+  /// A filter; the other members can be set afterwards.
+  package init(richType: String? = nil, state: AssetRecord.State? = nil) {
+    (self.richType, self.state) = (richType, state)
+  }
+}
+
+/// Where an asset was used, by its name.
+package struct StoredAssetUses: Sendable {
+  /// Notifications with it, the newest first.
+  package let notifications: [SentNotification]
+  /// How many have it, whoever sent them.
+  package let count: Int
+  /// Drafts and templates that name it, the last changed first.
+  package let drafts: [StoredDraft]
+}
+
 /// How assets are listed; those that are equal in this are by name, as people sort names.
 package enum AssetOrder: String, Sendable, CaseIterable {
   /// Names as people sort them: without case and accents, and numbers by their values.
@@ -183,12 +208,15 @@ package protocol AssetCatalogue: Sendable {
   ) async throws -> AssetRecord?
   /// The names of at most ten other assets that look like `name` (``AssetRecord/folded(_:)``).
   func assetNames(like name: String, richType: String) async throws -> [String]
-  /// Assets of one type or all, in one state or any, after a given place in the order, at most `limit`; without an order
-  /// by rich type and name, byte by byte.
+  /// Assets after a given place in the order, at most `limit`; without an order by rich type and name, byte by byte.
   func assets(
-    richType: String?, state: AssetRecord.State?, order: AssetOrder?, limit: Int,
-    after: AssetPosition?
+    _ filter: AssetFilter, order: AssetOrder?, limit: Int, after: AssetPosition?
   ) async throws -> [AssetRecord]
+  /// Where an asset of this name was used, whether or not there is one now: notifications of a sender, or of all, with
+  /// IDs below `before`, at most `limit`; how many there are, and at most `limit` drafts, only without `before`.
+  func assetUses(
+    _ richType: String, _ name: String, by sender: UserID?, before: Int?, limit: Int
+  ) async throws -> StoredAssetUses
   /// The number of assets by state, of one rich type or all; a state without any is left out.
   func assetCounts(richType: String?) async throws -> [AssetRecord.State: Int]
   /// The stamps of a rich type's assets by name, which a scan of the folder compares with.

@@ -30,8 +30,10 @@ package struct DraftChange: Sendable {
   package var content: String
   /// Whether it is kept for more than one notification.
   package var isTemplate: Bool
+  /// The rich type and the name that it would take for an asset's, if it has a payload that can be one.
+  package var asset: (richType: String, name: String)?
 
-  /// A draft with these parts.
+  /// A draft with these parts; ``asset`` can be set afterwards.
   package init(name: String, content: String, isTemplate: Bool) {
     (self.name, self.content, self.isTemplate) = (name, content, isTemplate)
   }

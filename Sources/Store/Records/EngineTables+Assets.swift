@@ -165,8 +165,7 @@ extension EngineTables {
   }
 
   func assets(
-    richType: String?, state: AssetRecord.State?, order: AssetOrder?, limit: Int,
-    after: AssetPosition?
+    _ filter: AssetFilter, order: AssetOrder?, limit: Int, after: AssetPosition?
   ) async throws -> [AssetRecord] {
     let sort = AssetSort(order)
     return try await database.read { connection in
@@ -176,11 +175,13 @@ extension EngineTables {
         SELECT \(AssetRecord.selection) FROM (
           SELECT * FROM asset
           WHERE rich_type BETWEEN $1 AND $2 AND state = coalesce($3, state)
-            AND \(sort.isAfter(firstParameter: 5))
+            AND \(sort.isAfter(firstParameter: 5))\(filter.isUnused ? AssetRecord.isUnused : "")
           ORDER BY \(sort.columns) LIMIT $4) AS asset
         ORDER BY \(sort.columns)
         """,
-        values: [richType ?? "", richType ?? "\u{10FFFF}", state, max(0, limit)]
+        values: [
+          filter.richType ?? "", filter.richType ?? "\u{10FFFF}", filter.state, max(0, limit),
+        ]
           + sort.values(after), limit: .max, read: AssetRecord.init)
     }
   }

@@ -11,9 +11,10 @@ extension EngineTables {
       guard count ?? 0 < UserQuota.drafts else { throw StoreError.tooManyDrafts }
       let id = try transaction.value(
         """
-        INSERT INTO draft(name, content, template, version, author, editor, created, updated)
-        VALUES ($1, $2, $3, 1, $4, $4, $5, $5) RETURNING id
-        """, new.name, new.content, new.isTemplate ? 1 : 0, user, now, as: Int.self)
+        INSERT INTO draft(name, content, template, version, author, editor, created, updated, asset)
+        VALUES ($1, $2, $3, 1, $4, $4, $5, $5, $6) RETURNING id
+        """, new.name, new.content, new.isTemplate ? 1 : 0, user, now, new.storedAsset, as: Int.self
+      )
       return try id.flatMap { try transaction.draft($0) }
     }
   }
@@ -42,10 +43,11 @@ extension EngineTables {
     return try await database.write { transaction in
       let changed = try transaction.run(
         """
-        UPDATE draft SET name = $1, content = $2, template = $3, editor = $4, updated = $5,
+        UPDATE draft SET name = $1, content = $2, template = $3, editor = $4, updated = $5, asset = $8,
           version = version + 1
         WHERE id = $6 AND version = COALESCE(CAST($7 AS bigint), version)
-        """, change.name, change.content, change.isTemplate ? 1 : 0, user, now, id, version)
+        """, change.name, change.content, change.isTemplate ? 1 : 0, user, now, id, version,
+        change.storedAsset)
       guard let draft = try transaction.draft(id) else { return .missing }
       return changed == 1 ? .changed(draft) : .changedMeanwhile(draft)
     }
@@ -66,15 +68,19 @@ extension Queryable {
   }
 }
 
+extension DraftChange {
+  fileprivate var storedAsset: String? { asset.map { $0.richType + "/" + $0.name } }
+}
+
 extension StoredDraft {
-  fileprivate static let columns = """
+  static let columns = """
     draft.id, draft.name, content, template = 1, version, authors.name, editors.name, draft.created,
       updated
     FROM draft LEFT JOIN users AS authors ON authors.id = author
       LEFT JOIN users AS editors ON editors.id = editor
     """
 
-  fileprivate init(_ row: inout some Row) throws {
+  init(_ row: inout some Row) throws {
     (id, name, content) = (try row.next(), try row.next(), try row.next())
     (isTemplate, version) = (try row.next(), try row.next())
     (author, editor) = (try row.next(), try row.next())

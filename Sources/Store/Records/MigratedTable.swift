@@ -42,7 +42,7 @@ struct MigratedTable: Sendable {
       columns: "id webhook digest fields body reason failed"),
     MigratedTable(
       "draft", key: "id",
-      columns: "id name content template version author editor created updated"),
+      columns: "id name content template version author editor created updated asset"),
     MigratedTable(
       "segment", key: "name", columns: "name content version author editor created updated"),
     MigratedTable(

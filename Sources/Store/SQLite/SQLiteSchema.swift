@@ -380,6 +380,13 @@ enum SQLiteSchema {
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX daily_push_by_time ON daily_push(sent);
     """,
+    """
+    -- Which notifications and drafts have an asset; asset: its rich type and its name, with a slash between them.
+    CREATE INDEX notification_of_asset ON notification(rich_type, payload, id, sender)
+      WHERE blob IS NOT NULL;
+    ALTER TABLE draft ADD COLUMN asset TEXT;
+    CREATE INDEX draft_of_asset ON draft(asset) WHERE asset IS NOT NULL;
+    """,
   ]
 
   /// The tables of ``version``.
@@ -428,17 +435,18 @@ enum SQLiteSchema {
     ) STRICT;
 
     -- What publishers have begun to write. template: whether it is kept for more than one notification. author, editor: who
-    -- has begun it, and who has changed it last.
+    -- has begun it, and who has changed it last. asset: which it names, as `img/logo.png`.
     CREATE TABLE draft(
       id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, content TEXT NOT NULL,
       template INTEGER NOT NULL, version INTEGER NOT NULL,
       author INTEGER REFERENCES users ON DELETE SET NULL,
       editor INTEGER REFERENCES users ON DELETE SET NULL,
-      created INTEGER NOT NULL, updated INTEGER NOT NULL
+      created INTEGER NOT NULL, updated INTEGER NOT NULL, asset TEXT
     ) STRICT;
     CREATE INDEX draft_of_author ON draft(author);
     CREATE INDEX draft_of_editor ON draft(editor);
     CREATE INDEX draft_by_time ON draft(template, updated);
+    CREATE INDEX draft_of_asset ON draft(asset) WHERE asset IS NOT NULL;
 
     -- Audiences that publishers have saved. author, editor: who has made it, and who has changed it last.
     CREATE TABLE segment(
@@ -505,6 +513,8 @@ enum SQLiteSchema {
       per_minute INTEGER
     ) STRICT;
     CREATE INDEX notification_of_blob ON notification(blob) WHERE blob IS NOT NULL;
+    CREATE INDEX notification_of_asset ON notification(rich_type, payload, id, sender)
+      WHERE blob IS NOT NULL;
     CREATE INDEX notification_by_expiry ON notification(emptied, expires) WHERE expires IS NOT NULL;
     CREATE INDEX notification_by_sender ON notification(sender, id);
     CREATE INDEX notification_awaiting ON notification(id) WHERE awaits = 1;

@@ -10,10 +10,12 @@ enum AssetCommand: Command {
       richpush asset list                     every file, its state, and why it was refused
       richpush asset list --state refused --type img
       richpush asset list --sort newest       in another order than by type and name
+      richpush asset list --unused            what no notification has, and no draft names
       richpush asset show img/logo.png        everything known about one asset
       richpush asset add *.png holiday.mp4    uploads files and reports the result for each
       richpush asset add --type coupon a.json the same for a rich type that their content does not tell
       richpush asset describe img/logo.png --alt "A dog at a lake" --focus 0.2,0.6
+      richpush asset uses img/logo.png        the notifications and drafts with one
       richpush asset remove img/logo.png      removes one; sent notifications keep its content
       richpush asset removed                  what was removed and can be restored
       richpush asset versions img/logo.png    what one had before it was replaced or removed
@@ -31,6 +33,9 @@ enum AssetCommand: Command {
     restored, too, so that restoring twice changes nothing. --version is the beginning of the
     SHA-256 that versions shows. richpush serve --keep-replaced says how long all that is kept.
 
+    uses shows the notifications of --user, or of everybody to an admin, as long as they are there.
+    list --unused counts everybody's. What templates of webhooks name counts for neither.
+
     check and add exit with 65 if any file is refused. --json prints one JSON object per line.
     docs/ASSETS.md lists what is accepted.
     """
@@ -39,6 +44,8 @@ enum AssetCommand: Command {
       .value("type", "NAME", "list: only this rich type; add, check: the files' type"),
       .value("state", "STATE", "list: only ready, preparing or refused assets"),
       .value("sort", "ORDER", "list: name, newest, oldest, largest or smallest").withoutVariable,
+      .flag("unused", "list: only what no notification has, and no draft or template names")
+        .withoutVariable,
       .value("version", "SHA256", "restore: the beginning of the content's SHA-256")
         .withoutVariable,
       .value("alt", "TEXT", "describe: what it shows, for those who do not see it")
@@ -51,7 +58,7 @@ enum AssetCommand: Command {
       .flag("json", "print one JSON object per line, for programs"),
     ] + Account.options(user: "publisher")
   static let operands = [
-    "list|show|check|add|describe|remove|removed|versions|restore|watch", "[NAME…]",
+    "list|show|check|add|describe|uses|remove|removed|versions|restore|watch", "[NAME…]",
   ]
 
   static func run(_ arguments: Arguments) async throws {
@@ -64,9 +71,12 @@ enum AssetCommand: Command {
       let order: Asset.Order? = try arguments.choice("sort")
       report.list(
         try await Account(arguments).client
-          .assets(richType: arguments.string("type"), state: state, order: order))
+          .assets(
+            richType: arguments.string("type"), state: state, order: order,
+            isUnused: arguments.flag("unused")))
     case ("removed", 0): report.list(try await Account(arguments).client.removedAssets())
-    case ("show", 1...), ("remove", 1...), ("describe", 1...), ("versions", 1), ("restore", 1...):
+    case ("show", 1...), ("remove", 1...), ("describe", 1...), ("versions", 1), ("uses", 1),
+      ("restore", 1...):
       let amendment = action == "describe" ? try amendment(arguments) : nil
       let client = try Account(arguments).client
       for text in names {
@@ -77,6 +87,8 @@ enum AssetCommand: Command {
         }
         if action == "versions" {
           report.list(try await client.assetVersions(parts[1], richType: parts[0]))
+        } else if action == "uses" {
+          report.show(try await client.assetUses(parts[1], richType: parts[0]))
         } else if action == "restore" {
           let digest = try await version(arguments, of: parts[1], parts[0], client)
           report.line(
@@ -95,8 +107,8 @@ enum AssetCommand: Command {
     case ("check", 1): try await check(arguments.operands[1], arguments, report)
     default:
       throw CommandLineError.usage(
-        "usage: asset list, show NAME, check FOLDER, add FILE, describe NAME, remove NAME, removed, "
-          + "versions NAME, restore NAME or watch")
+        "usage: asset list, show NAME, check FOLDER, add FILE, describe NAME, uses NAME, "
+          + "remove NAME, removed, versions NAME, restore NAME or watch")
     }
   }
 
@@ -145,12 +157,14 @@ enum AssetCommand: Command {
     of action: String, _ arguments: Arguments
   ) throws(CommandLineError) {
     let used = [
-      "list": ["type", "state", "sort"], "add": ["type"], "check": ["type", "plugins"],
+      "list": ["type", "state", "sort", "unused"], "add": ["type"], "check": ["type", "plugins"],
       "show": [], "describe": ["alt", "focus", "remove"], "remove": [], "removed": [],
-      "versions": [], "restore": ["version"], "watch": [],
+      "versions": [], "uses": [], "restore": ["version"], "watch": [],
     ]
     guard let flags = used[action] else { return }
-    for flag in ["type", "state", "sort", "plugins", "alt", "focus", "remove", "version"]
+    for flag in [
+      "type", "state", "sort", "unused", "plugins", "alt", "focus", "remove", "version",
+    ]
     where arguments.isTyped(flag) && !flags.contains(flag) {
       throw .usage("asset \(action) has no flag --\(flag)")
     }

@@ -19,6 +19,23 @@ extension Report {
     )
   }
 
+  /// Prints where an asset was used: the newest of the notifications, and how many there are.
+  func show(_ uses: AssetUses) {
+    guard !isJSON else { return Terminal.print(TerminalText(json: uses)) }
+    let drafts = (uses.drafts ?? []).map { draft in
+      [draft.isTemplate ? "template" : "draft", String(draft.id), "-", draft.name]
+    }
+    let notifications = uses.notifications.map { notification in
+      [
+        notification.state.rawValue, String(notification.id),
+        notification.created.formatted(.iso8601), notification.message.summary,
+      ]
+    }
+    Terminal.print(Table.text([["STATE", "ID", "CREATED", "MESSAGE"]] + drafts + notifications))
+    let rest = (uses.count ?? 0) - uses.notifications.count
+    if rest > 0 { note("\(rest) more notifications have it: earlier ones, or other publishers'") }
+  }
+
   /// Prints everything that is known about an asset, one JSON member per line.
   func show(_ asset: Asset) {
     guard !isJSON, let members = asset.details.members else { return line(asset) }
