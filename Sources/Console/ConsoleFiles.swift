@@ -22,6 +22,7 @@ package enum ConsoleFiles {
     "paged-table.js": PackageResources.paged_table_js,
     "sign-in.js": PackageResources.sign_in_js,
     "catalogue.js": PackageResources.catalogue_js,
+    "ask.js": PackageResources.ask_js,
     "asset-card.js": PackageResources.asset_card_js,
     "asset-description.js": PackageResources.asset_description_js,
     "asset-uses.js": PackageResources.asset_uses_js,

@@ -6,10 +6,12 @@ package import Store
 
 /// What a file beside an asset's file says of it: `logo.png.describe.json` of `logo.png`.
 ///
-/// It is the body of `PATCH /api/assets/<richType>/<name>`, and holds as long as it is there.
+/// It is the body of `PATCH /api/assets/<richType>/<name>` without `labels`, and holds as long as it is there.
 struct AssetDescription {
   let alt: String?
   let focus: Asset.Focus?
+  /// The labels of an asset that was removed; no file says them.
+  var labels: [String] = []
   /// The state of the file that says it.
   let stamp: String
 
@@ -34,6 +36,7 @@ struct AssetDescription {
   /// What content of an asset said before it was replaced or removed.
   init(_ version: StoredAssetVersion) {
     (alt, focus) = (version.alt, version.focus.flatMap { Asset.Focus($0) })
+    labels = version.labels
     stamp = ""
   }
 
@@ -51,6 +54,9 @@ struct AssetDescription {
     let content = try JSONCoding.request(
       AssetAmendment.self, from: file.prefix(Self.largest))
     if let error = ServiceError(content.faults) { throw error }
+    guard content.labels == .none else {
+      throw ServiceError(.rejected, "labels are set in the catalogue, not in a file.")
+    }
     (alt, focus) = (content.alt.applied(to: nil), content.focus.applied(to: nil))
     stamp = file.stamp
   }
@@ -101,6 +107,7 @@ extension AssetRecord {
   mutating func describe(
     by description: AssetDescription?, insteadOf known: AssetRecord?, _ plugin: Plugin
   ) {
+    labels = known?.labels ?? description?.labels ?? []
     if let description {
       alt = description.alt
       focus = RenditionOptions.haveFocus(of: plugin) ? description.focus?.description : nil
@@ -122,7 +129,8 @@ extension AssetRecord {
 }
 
 extension AssetIntake {
-  /// Changes the alternative text and the focus of an asset; new notifications have the new ones.
+  /// Changes the alternative text, the focus and the labels of an asset; new notifications have the new text and
+  /// focus.
   ///
   /// `mayPublish` tells whether it is changed by the user in whose name dropped files are published; `confirm` is
   /// called last before anything is stored.
@@ -140,7 +148,8 @@ extension AssetIntake {
       guard known.state != .refused, known.blob != nil else {
         throw ServiceError(.assetNotReady, known.reason ?? "The asset is not ready.")
       }
-      guard !known.isDescribedByFile else {
+      let isSaid = amendment.alt != .none || amendment.focus != .none
+      guard !known.isDescribedByFile || !isSaid else {
         let file = AssetDescription.name(for: name.value)
         throw ServiceError(
           .conflict, "\(file.quoted) beside the file says it: change or remove that one.")
@@ -153,6 +162,9 @@ extension AssetIntake {
       var asset = known
       asset.alt = amendment.alt.applied(to: known.alt)
       if amendment.focus != .none { asset.focus = amendment.focus.applied(to: nil)?.description }
+      if amendment.labels != .none {
+        asset.labels = Self.labels(amendment.labels.applied(to: nil) ?? [])
+      }
       guard asset != known else { return known }
       asset.prepareAgain(insteadOf: known, plugin)
       try await confirm()
@@ -162,6 +174,11 @@ extension AssetIntake {
       if isChanged { return asset }
     }
     throw ServiceError(.busy, "The asset is being changed by others.", retryAfter: 1)
+  }
+
+  /// Labels as the catalogue has them: in Unicode's composed form, without spaces around them, each once, sorted.
+  package static func labels(_ texts: [String]) -> [String] {
+    Set(texts.map { $0.trimming(\.isWhitespace).composed }).sorted()
   }
 }
 

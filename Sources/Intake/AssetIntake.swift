@@ -381,6 +381,7 @@ extension AssetRecord {
   fileprivate func differs(from known: AssetRecord?) -> Bool {
     known?.state != state || known?.reason != reason || known?.blob != blob
       || known?.alt != alt || known?.focus != focus
+      || known?.labels ?? [] != labels
   }
 
   /// Whether it is of a file in this state, examined by this plugin.

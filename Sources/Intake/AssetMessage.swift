@@ -12,7 +12,7 @@ extension AssetRecord {
       reason: state == .ready ? nil : reason, advice: advice(of: facts["advice"]),
       contentType: type, bytes: bytes, sha256: blob?.hex, progress: progress,
       details: .object(facts.filter { !names.contains($0.key) }))
-    (asset.modified, asset.alt) = (modified, alt)
+    (asset.modified, asset.alt, asset.labels) = (modified, alt, labels)
     asset.focus = focus.flatMap { Asset.Focus($0) }
     return asset
   }

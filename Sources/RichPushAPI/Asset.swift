@@ -46,6 +46,8 @@ public struct Asset: Sendable, Equatable, Codable {
   public var alt: String?
   /// The point that crops of the picture keep visible; nil for the centre.
   public var focus: Focus?
+  /// Words by which it is found.
+  public var labels: [String] = []
   /// The SHA-256 of its content, in hexadecimal.
   public let sha256: String?
   /// The progress of its preparation; nil if it is not being prepared.
@@ -70,7 +72,8 @@ public struct Asset: Sendable, Equatable, Codable {
   }
 
   private enum CodingKeys: String, CodingKey {
-    case richType, name, state, reason, advice, contentType, bytes, modified, alt, focus, sha256,
+    case richType, name, state, reason, advice, contentType, bytes, modified, alt, focus, labels,
+      sha256,
       progress
   }
 
@@ -99,6 +102,7 @@ public struct Asset: Sendable, Equatable, Codable {
     // From an earlier server they can be details of the plugin.
     alt = try? members.decodeIfPresent(String.self, forKey: .alt)
     focus = try? members.decodeIfPresent(Focus.self, forKey: .focus)
+    labels = (try? members.decodeIfPresent([String].self, forKey: .labels)) ?? []
     sha256 = try members.decodeIfPresent(String.self, forKey: .sha256)
     // Unless the server has one, it can be a detail of the plugin.
     progress = try? members.decodeIfPresent(Progress.self, forKey: .progress)
@@ -119,6 +123,7 @@ public struct Asset: Sendable, Equatable, Codable {
     try members.encodeIfPresent(modified, forKey: .modified)
     try members.encode(alt, forKey: .alt)
     try members.encode(focus, forKey: .focus)
+    try members.encode(labels, forKey: .labels)
     try members.encode(sha256, forKey: .sha256)
     try members.encodeIfPresent(progress, forKey: .progress)
   }

@@ -5,18 +5,21 @@ public struct AssetAmendment: Sendable, Equatable, Codable {
   public var alt = Change<String>.none
   /// The point that crops of the picture keep visible.
   public var focus = Change<Asset.Focus>.none
+  /// The words by which it is found, in the place of those that it has: at most 20 of 64 bytes each, without commas.
+  public var labels = Change<[String]>.none
 
   /// Creates an amendment; nil leaves a member unchanged, and `.removal` can be set afterwards.
   ///
   /// ```swift
-  /// let amendment = AssetAmendment(alt: "A dog at a lake", focus: Asset.Focus(x: 0.2, y: 0.6))
+  /// let amendment = AssetAmendment(
+  ///   alt: "A dog at a lake", focus: Asset.Focus(x: 0.2, y: 0.6), labels: ["summer"])
   /// ```
-  public init(alt: String? = nil, focus: Asset.Focus? = nil) {
-    (self.alt, self.focus) = (Change(alt), Change(focus))
+  public init(alt: String? = nil, focus: Asset.Focus? = nil, labels: [String]? = nil) {
+    (self.alt, self.focus, self.labels) = (Change(alt), Change(focus), Change(labels))
   }
 
   private enum CodingKeys: String, CodingKey, CaseIterable {
-    case alt, focus
+    case alt, focus, labels
   }
 
   /// Decodes the members that are there.
@@ -25,6 +28,7 @@ public struct AssetAmendment: Sendable, Equatable, Codable {
   public init(from decoder: any Decoder) throws {
     var reader = try MemberReader<CodingKeys>(decoder)
     (alt, focus) = (reader.readChange(.alt), reader.readChange(.focus))
+    labels = reader.readChange(.labels)
     try reader.throwFaults()
   }
 }
@@ -82,4 +86,27 @@ extension Asset {
       try value.encode(description)
     }
   }
+}
+
+/// A label that assets have.
+public struct AssetLabel: Sendable, Equatable, Codable {
+  /// The word.
+  public let label: String
+  /// How many assets have it.
+  public let count: Int
+
+  /// The most that an asset has.
+  package static let limit = 20
+
+  /// Describes a label.
+  package init(_ label: String, count: Int) { (self.label, self.count) = (label, count) }
+}
+
+/// The labels that assets have: the response of `GET /api/asset-labels`.
+package struct AssetLabelList: Sendable, Equatable, Codable {
+  /// Those that most assets have first; at most a thousand.
+  package let labels: [AssetLabel]
+
+  /// Creates the list.
+  package init(labels: [AssetLabel]) { self.labels = labels }
 }

@@ -64,7 +64,17 @@ extension NotificationMessage {
 extension AssetAmendment {
   /// All that is wrong with it.
   package var faults: [ServiceError.Fault] {
-    NotificationMessage.faults(inAlt: alt.applied(to: nil))
+    var rules = MessageRules(schemes: [])
+    let labels = self.labels.applied(to: nil) ?? []
+    rules.require(
+      labels.count <= AssetLabel.limit, "labels", "must be at most \(AssetLabel.limit) words")
+    for label in labels.prefix(AssetLabel.limit) {
+      rules.checkLine("labels", label, atMost: 64)
+      rules.require(!label.utf8.contains(0x2C), "labels", "must not hold a comma")
+      // One fault says enough.
+      if !rules.faults.isEmpty { break }
+    }
+    return NotificationMessage.faults(inAlt: alt.applied(to: nil)) + rules.faults
   }
 }
 

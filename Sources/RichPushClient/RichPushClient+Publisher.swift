@@ -85,7 +85,7 @@ extension RichPushClient {
     return try await value(request)
   }
 
-  /// All assets, or those of one rich type or in one state; refused ones have a reason.
+  /// All assets, or those of one rich type, in one state or with a label; refused ones have a reason.
   ///
   /// Without an order they are by rich type and name; `isUnused` leaves out what notifications that are still there have,
   /// and what drafts and templates name.
@@ -97,17 +97,17 @@ extension RichPushClient {
   /// ```
   public func assets(
     richType: String? = nil, state: Asset.State? = nil, order: Asset.Order? = nil,
-    isUnused: Bool = false
+    label: String? = nil, isUnused: Bool = false
   ) async throws -> [Asset] {
     let segments = ["api", "assets"] + (richType.map { [$0] } ?? [])
     var assets: [Asset] = []
     var next: String?
     repeat {
-      let query =
-        (next.map { [(name: "after", value: $0)] } ?? [])
-        + (state.map { [(name: "state", value: $0.rawValue)] } ?? [])
-        + (order.map { [(name: "sort", value: $0.rawValue)] } ?? [])
-        + (isUnused ? [(name: "unused", value: "")] : [])
+      let parameters = [
+        ("after", next), ("state", state?.rawValue), ("sort", order?.rawValue), ("label", label),
+        ("unused", isUnused ? "" : nil),
+      ]
+      let query = parameters.compactMap { name, value in value.map { (name: name, value: $0) } }
       let page: AssetPage = try await value(request("GET", segments, query: query))
       assets += page.assets
       next = page.next
@@ -126,9 +126,9 @@ extension RichPushClient {
     try await value(request("GET", ["api", "assets", richType, name]))
   }
 
-  /// Changes what the catalogue says of an asset: its alternative text and the focus of its crops.
+  /// Changes what the catalogue says of an asset: its alternative text, the focus of its crops, and its labels.
   ///
-  /// New notifications have the new ones; those that were sent keep theirs.
+  /// New notifications have the new text and focus; those that were sent keep theirs.
   ///
   /// ```swift
   /// let asset = try await client.amendAsset(
@@ -140,6 +140,16 @@ extension RichPushClient {
     _ name: String, richType: String, _ amendment: AssetAmendment
   ) async throws -> Asset {
     try await value(request("PATCH", ["api", "assets", richType, name], json: amendment))
+  }
+
+  /// The labels that assets have, those that most have first.
+  ///
+  /// ```swift
+  /// for label in try await client.assetLabels() { print(label.label, label.count) }
+  /// ```
+  public func assetLabels() async throws -> [AssetLabel] {
+    let list: AssetLabelList = try await value(request("GET", ["api", "asset-labels"]))
+    return list.labels
   }
 
   /// How many assets are ready, being prepared and refused.

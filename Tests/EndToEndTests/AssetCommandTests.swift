@@ -67,7 +67,7 @@ import Waiting
     }
   }
 
-  @Test func `shows where an asset was used, and which are not`() async throws {
+  @Test func `shows where an asset was used, which are not, and those with a label`() async throws {
     try await RunningServer.lend { server in
       let remote = ["--server", server.endpoint.absoluteString]
       func run(_ arguments: String...) async throws -> Child.Result {
@@ -83,6 +83,19 @@ import Waiting
       let unused = try await run("list", "--unused").output
       #expect(!unused.contains { $0.contains("img/beach.jpg") } && unused.count > 1)
       #expect(try await run("uses", "img/none.jpg").exitCode == 66)
+      let files = ["img/beach.jpg", "img/logo.png"]
+      let labelled = try await Child.run(
+        "richpush", ["asset", "describe", "--label", "summer", "--label", "sale"] + files + remote)
+      #expect(labelled.exitCode == 0, "\(labelled)")
+      #expect(try await run("describe", "--label", "sale", "img/logo.png").exitCode == 0)
+      let summer = try await run("list", "--label", "summer").output
+      #expect(summer.count == 2 && summer[1].contains("img/beach.jpg"), "\(summer)")
+      let labels = try await run("labels").output.map {
+        $0.split(separator: " ").joined(separator: " ")
+      }
+      #expect(labels == ["LABEL ASSETS", "sale 2", "summer 1"])
+      #expect(try await run("describe", "--remove", "labels", "img/logo.png").exitCode == 0)
+      #expect(try await run("list", "--label", "sale").output.count == 2)
       #expect(try await run("show", "--unused", "img/beach.jpg").exitCode == 64)
     }
   }

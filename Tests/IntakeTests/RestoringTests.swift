@@ -57,6 +57,35 @@ import Testing
     #expect(try await versions().isEmpty)
   }
 
+  @Test func `labels come back with a removed file, and stay with other content`() async throws {
+    try await intake.drop("good one")
+    let name = try intake.name("a.txt")
+    func label(_ labels: String...) async throws -> [String] {
+      try await intake.assets.describe(
+        "note", name, by: AssetAmendment(labels: labels), mayPublish: false, confirm: {}
+      ).labels
+    }
+    #expect(try await label("sale", " e\u{301}te ", "sale") == ["sale", "\u{e9}te"])
+    try await intake.drop("good two")
+    #expect(try await intake.asset()?.labels == ["sale", "\u{e9}te"])
+    // A file beside it says the text, not the labels.
+    try intake.scratch.write(#"{"alt":"now"}"#, to: "assets/note/a.txt.describe.json")
+    _ = try await intake.assets.examine("note", name)
+    #expect(try await intake.asset()?.labels == ["sale", "\u{e9}te"])
+    #expect(try await label("new") == ["new"])
+    #expect(try await intake.asset()?.alt == "now")
+    // What it had before does not change the labels that it has.
+    let first = try #require(try await versions().first)
+    #expect(try await restore(first).labels == ["new"])
+    for file in ["a.txt", "a.txt.describe.json"] {
+      try FileManager.default.removeItem(atPath: intake.scratch.path + "/assets/note/" + file)
+    }
+    await #expect(throws: ServiceError.self) { try await intake.assets.examine("note", name) }
+    let last = try #require(try await versions().first)
+    #expect(try await restore(last).labels == ["new"])
+    #expect(try await intake.asset()?.labels == ["new"])
+  }
+
   @Test func `what a file beside it says holds`() async throws {
     try await intake.drop("good one")
     let name = try intake.name("a.txt")

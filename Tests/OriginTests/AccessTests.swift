@@ -95,6 +95,7 @@ import Testing
       .publisher, 404, by: [.all, .assetsToken]),
     "GET /api/assets/{}/{}/uses": Expectation(.publisher, 404, by: .session),
     "POST /api/assets/{}/{}/restore": Expectation(.publisher, 404, by: [.all, .assetsToken]),
+    "GET /api/asset-labels": Expectation(.publisher, 200, by: [.all, .assetsToken]),
     "GET /api/removed-assets": Expectation(.publisher, 200, by: [.all, .assetsToken]),
     "DELETE /api/assets/{}/{}": Expectation(.publisher, 404, by: [.all, .assetsToken]),
     "GET /api/plugins": Expectation(.admin, 200),

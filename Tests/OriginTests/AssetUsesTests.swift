@@ -5,7 +5,7 @@ import Testing
 
 @testable import Origin
 
-/// `/api/assets/…/uses`, and the assets that are not used.
+/// `/api/assets/…/uses`, the assets that are not used, and those with a label.
 @Suite(.timeLimit(.minutes(2))) struct AssetUsesTests {
   private static let uses = "/api/assets/note/a.txt/uses"
 
@@ -66,6 +66,33 @@ import Testing
       #expect(rest.json["next"] is NSNull && rest.json["count"] == nil)
       let all = try await server.execute("GET", Self.uses, as: "admin")
       #expect(all.objects("notifications").count == 3)
+    }
+  }
+
+  @Test func `files are found by their labels`() async throws {
+    try await withServer { server in
+      func label(_ name: String, _ labels: String) async throws -> TestResponse {
+        try await server.execute(
+          "PATCH", "/api/assets/note/\(name)", as: "publisher", body: #"{"labels":\#(labels)}"#)
+      }
+      let answer = try await label("a.txt", #"["summer"," sale 50 % ","summer"]"#)
+      #expect(answer.json["labels"] as? [String] == ["sale 50 %", "summer"])
+      #expect(try await label("b.txt", #"["summer"]"#).status == 200)
+      func found(_ query: String) async throws -> [String?] {
+        try await server.execute("GET", "/api/assets?\(query)", as: "publisher")
+          .objects("assets").map { $0["name"] as? String }
+      }
+      #expect(try await found("label=summer") == ["a.txt", "b.txt"])
+      #expect(try await found("label=summer&limit=1&after=note/a.txt") == ["b.txt"])
+      #expect(try await found("label=sale%2050%20%25&sort=newest") == ["a.txt"])
+      #expect(try await found("label=none").isEmpty)
+      let list = try await server.execute("GET", "/api/asset-labels", as: "publisher")
+      #expect(list.objects("labels").map { $0["label"] as? String } == ["summer", "sale 50 %"])
+      #expect(list.objects("labels").map { $0["count"] as? Int } == [2, 1])
+      #expect(try await label("a.txt", "null").json["labels"] as? [String] == [])
+      for (labels, status) in [(#"["a,b"]"#, 422), (#"[1]"#, 400), (#""a""#, 400)] {
+        #expect(try await label("a.txt", labels).status == status, "\(labels)")
+      }
     }
   }
 

@@ -33,6 +33,20 @@ import Testing
     #expect(JSONCoding.text(amendment) == #"{"alt":null}"#)
   }
 
+  @Test(arguments: [
+    ["a,b"], [",\u{301}"], [" "], [""], ["a\nb"], ["a\0"], [String(repeating: "a", count: 65)],
+    (0..<21).map(String.init),
+  ])
+  func `what is no label gets a fault`(_ labels: [String]) {
+    #expect(AssetAmendment(labels: labels).faults.map(\.member).allSatisfy { $0 == "labels" })
+    #expect(!AssetAmendment(labels: labels).faults.isEmpty)
+  }
+
+  @Test func `twenty words are labels`() {
+    let labels = (0..<19).map(String.init) + [String(repeating: "ü", count: 32)]
+    #expect(AssetAmendment(labels: labels).faults.isEmpty)
+  }
+
   @Test func `all that is wrong is said at once`() {
     #expect {
       try JSONCoding.request(AssetAmendment.self, from: Array(#"{"alt":1,"focus":[0,1]}"#.utf8))

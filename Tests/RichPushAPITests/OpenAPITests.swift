@@ -26,8 +26,15 @@ import Testing
         RemovedAssetPage(assets: [], next: nil)
       ),
       ("AssetRestoration", AssetRestoration(sha256: "00"), AssetRestoration()),
+      (
+        "AssetLabelList", AssetLabelList(labels: [AssetLabel("a", count: 1)]),
+        AssetLabelList(labels: [])
+      ),
       ("AssetUses", uses, AssetUses(notifications: [], next: nil)),
-      ("AssetPatch", AssetAmendment(alt: "a", focus: Asset.Focus(x: 0, y: 1)), AssetAmendment()),
+      (
+        "AssetPatch", AssetAmendment(alt: "a", focus: Asset.Focus(x: 0, y: 1), labels: ["b"]),
+        AssetAmendment()
+      ),
       ("AssetList", page(true), page(false)),
       ("PluginReport", report(true), report(false)),
       ("RichTypeList", richTypes(true), richTypes(false)),
@@ -395,6 +402,7 @@ import Testing
       details: .object(isFull ? ["width": .number(1)] : [:]))
     asset.modified = isFull ? date : nil
     (asset.alt, asset.focus) = isFull ? ("a", Asset.Focus(x: 0.5, y: 0.3)) : (nil, nil)
+    asset.labels = isFull ? ["l"] : []
     return asset
   }
 

@@ -51,6 +51,38 @@ import Testing
     #expect(try await versions(store) == [two])
   }
 
+  @Test func `labels stay with other content, go with the asset, and are kept with what it had`()
+    async throws
+  {
+    let store = try scratch.open()
+    try await put(store, 1)
+    let known = try #require(try await store.assets.asset("img", "a.png"))
+    var labelled = known
+    labelled.labels = ["summer", "\u{301}x"]
+    #expect(try await store.assets.describe(labelled, insteadOf: known, event: "{}"))
+    // Somebody else has changed it meanwhile.
+    #expect(try await !store.assets.describe(known, insteadOf: known, event: "{}"))
+    try await put(store, 2)
+    let replaced = try #require(try await store.assets.asset("img", "a.png"))
+    #expect(replaced.labels == labelled.labels)
+    try await put(store, 3, as: "b.png")
+    func found(_ label: String) async throws -> [String] {
+      var filter = AssetFilter()
+      filter.label = label
+      return try await store.assets.assets(filter, order: .newest, limit: 9, after: nil)
+        .map(\.name)
+    }
+    for label in ["summer", "\u{301}x"] { #expect(try await found(label) == ["a.png"]) }
+    for other in ["summe", "Summer"] { #expect(try await found(other).isEmpty) }
+    #expect(try await store.assets.assetLabels() == ["summer": 1, "\u{301}x": 1])
+    scratch.pass(10)
+    #expect(try await store.assets.removeAsset("img", "a.png"))
+    #expect(try await store.assets.assetLabels().isEmpty)
+    let version = try #require(
+      try await store.assets.assetVersions("img", "a.png", endedAfter: .distantPast).first)
+    #expect(version.labels == labelled.labels)
+  }
+
   @Test func `a refused file does not take the earlier content away`() async throws {
     let store = try scratch.open()
     let one = try await put(store, 1)

@@ -25,7 +25,7 @@ export class AssetCard extends HTMLElement {
   }
 
   #show() {
-    const { name, state: current, reason, advice, progress } = this.#asset;
+    const { name, state: current, reason, advice, progress, labels = [] } = this.#asset;
     const hadFocus = this.contains(document.activeElement);
     fill(this,
       h("button", { class: "open" },
@@ -34,6 +34,7 @@ export class AssetCard extends HTMLElement {
         h("span", { class: "facts" }, facts(this.#asset)),
         state(current, icon(current)),
         progress && h("progress", { value: progress.made, max: progress.of, "aria-label": current })),
+      labels.length > 0 && h("p", { class: "labels" }, labels.map((label) => h("span", {}, label))),
       reason && h("p", { class: "reason" }, reason),
       !reason && advice && h("p", { class: "advice" }, advice));
     if (hadFocus) this.querySelector("button").focus();

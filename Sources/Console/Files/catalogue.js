@@ -1,5 +1,6 @@
 // The catalogue: every asset as it is now, and where files are dropped.
-import { get, query, remove, assetPath } from "./api.js";
+import { get, patch, query, remove, assetPath } from "./api.js";
+import { ask } from "./ask.js";
 import { AssetCard } from "./asset-card.js";
 import { showAsset } from "./asset-dialog.js";
 import { restore, showRemoved } from "./asset-versions.js";
@@ -56,12 +57,14 @@ class Catalogue extends Screen {
     this.states = h("select", { "aria-label": t.state, on: { change: () => this.findUnused() } },
       h("option", { value: "" }, t.everyState),
       ["ready", "preparing", "refused", "unused"].map((state) => h("option", { value: state }, texts.states[state])));
+    this.labels = h("select", { "aria-label": t.label, hidden: true, on: { change: () => this.findLabelled() } });
     this.order = h("select", { "aria-label": t.order, on: { change: () => this.sort() } },
       Object.keys(orders).map((order) => h("option", { value: order }, t.orders[order])));
     this.order.value = chosenOrder();
     this.removed = h("button", { on: { click: () => showRemoved((asset) => this.showRestored(asset)) } }, texts.versions.removed);
     this.select = h("button", { "aria-pressed": "false", on: { click: () => this.startSelecting(!this.selected) } }, t.select);
     this.removeSelected = h("button", { class: "danger", hidden: true, on: { click: () => this.attempt(this.removeSelected, () => this.removeAll()) } });
+    this.labelSelected = h("button", { hidden: true, on: { click: () => this.attempt(this.labelSelected, () => this.labelAll()) } });
     this.summary = h("p", { class: "quiet", role: "status" });
     this.grid = h("ul", { class: "cards", "aria-label": texts.screens.catalogue, on: { keydown: (event) => this.move(event) } });
     this.more = h("button", { hidden: true, on: { click: () => this.loadPage() } }, texts.more);
@@ -73,7 +76,7 @@ class Catalogue extends Screen {
     this.frame(texts.screens.catalogue, [choose],
       this.hint,
       h("div", { class: "filters" },
-        h("label", { class: "search" }, icon("search"), this.search), this.types, this.states, this.order, this.select, this.removeSelected, this.removed, this.summary),
+        h("label", { class: "search" }, icon("search"), this.search), this.types, this.states, this.labels, this.order, this.select, this.labelSelected, this.removeSelected, this.removed, this.summary),
       this.uploads, this.results, this.grid, this.more);
     acceptDrops(this, t.drop, (files) => this.uploads.add(files));
     listen(this, "asset", (asset) => this.update(asset));
@@ -139,6 +142,16 @@ class Catalogue extends Screen {
       this.say(problem.message, true);
     }
     this.filter();
+  }
+
+  /** Shows what has a label; all files have to be here. */
+  async findLabelled() {
+    this.filter();
+    try {
+      if (this.labels.value) await this.loadAll();
+    } catch (problem) {
+      this.say(problem.message, true);
+    }
   }
 
   update(asset) {
@@ -243,6 +256,9 @@ class Catalogue extends Screen {
     this.removeSelected.hidden = !this.selected;
     this.removeSelected.disabled = !this.selected?.size;
     this.removeSelected.textContent = t.removeSelected(this.selected?.size ?? 0);
+    this.labelSelected.hidden = !this.selected;
+    this.labelSelected.disabled = !this.selected?.size;
+    this.labelSelected.textContent = t.labelSelected(this.selected?.size ?? 0);
   }
 
   /** Removes what is selected; what cannot be removed stays selected. */
@@ -267,6 +283,25 @@ class Catalogue extends Screen {
     if (failed.length) this.showSelected();
     else this.startSelecting(false);
     this.showResults(removed, failed);
+  }
+
+  /** Gives what is selected one more label. */
+  async labelAll() {
+    const names = [...this.selected];
+    const { labels } = await get("/api/asset-labels");
+    const label = await ask(t.labelSelected(names.length), { label: t.label, verb: texts.description.save, suggestions: labels.map((one) => one.label) });
+    if (!label) return;
+    const failed = [];
+    for (const name of names) {
+      const { asset } = this.cards.get(name) ?? {};
+      if (!asset || asset.labels?.includes(label)) continue;
+      try {
+        dispatchEvent(new CustomEvent("live:asset", { detail: await patch(assetPath(asset), { labels: [...asset.labels, label] }) }));
+      } catch (problem) {
+        failed.push(`${asset.name}: ${problem.message}`);
+      }
+    }
+    this.say(failed[0] ?? t.labelled(names.length), failed.length > 0);
   }
 
   /** Says what became of several files: what was not removed comes first. */
@@ -297,6 +332,10 @@ class Catalogue extends Screen {
     const chosen = this.types.value;
     fill(this.types, h("option", { value: "" }, t.everyType),
       found.map((type) => h("option", { value: type, selected: type === chosen }, texts.richTypes[type] ?? type)));
+    const labels = [...new Set([...this.cards.values()].flatMap((card) => card.asset.labels ?? []))].sort(byName);
+    const label = labels.find((one) => one === this.labels.value) ?? "";
+    fill(this.labels, h("option", { value: "" }, t.everyLabel), labels.map((one) => h("option", { value: one, selected: one === label }, one)));
+    this.labels.hidden = !labels.length;
     const words = this.search.value.trim();
     let shown = 0;
     for (const card of this.cards.values()) {
@@ -304,12 +343,13 @@ class Catalogue extends Screen {
       card.hidden = !(
         (!this.types.value || asset.richType === this.types.value) &&
         (!this.states.value || (this.states.value === "unused" ? this.unused.has(key(asset)) : asset.state === this.states.value)) &&
+        (!label || asset.labels?.includes(label)) &&
         (!words || matches(words, key(asset))));
       shown += !card.hidden;
     }
     this.summary.textContent = t.shown(shown, this.cards.size, Boolean(this.next));
     this.more.hidden = !this.next;
-    const isFiltered = words || this.types.value || this.states.value;
+    const isFiltered = words || this.types.value || this.states.value || label;
     fill(this.hint, isFiltered && !shown && !this.next && this.cards.size > 0 && h("p", { class: "empty quiet" },
       words ? t.nothingFound(words) : t.nothingLike, " ", h("button", { on: { click: () => this.showAll() } }, t.showAll)),
     this.cards.size === 0 && h("section", { class: "welcome" },
@@ -325,7 +365,7 @@ class Catalogue extends Screen {
 
   /** Removes all filters. */
   showAll() {
-    for (const filter of [this.search, this.types, this.states]) filter.value = "";
+    for (const filter of [this.search, this.types, this.states, this.labels]) filter.value = "";
     this.filter();
     this.search.focus();
   }

@@ -23,11 +23,12 @@ struct AssetRoutes: Sendable {
   /// time.
   func list(_ context: RequestContext) async throws -> Response {
     let richType = try Self.richType(context)
-    let query = try context.query("limit", "after", "state", "sort", "unused")
+    let query = try context.query("limit", "after", "state", "sort", "unused", "label")
     let limit = try query.number("limit", 1...1000) ?? 100
     var filter = AssetFilter(
       richType: richType, state: try query.choice("state", AssetRecord.State.self))
     filter.isUnused = query["unused"] != nil
+    filter.label = query["label"].flatMap { AssetIntake.labels([$0]).first }
     let order = try query.choice("sort", AssetOrder.self)
     let after = query["after"].map { AssetPosition($0, in: order) }
     var counts: [AssetRecord.State: Int] = [:]
@@ -49,6 +50,15 @@ struct AssetRoutes: Sendable {
           ? AssetCounts(
             ready: counts[.ready] ?? 0, preparing: counts[.preparing] ?? 0,
             refused: counts[.refused] ?? 0) : nil))
+  }
+
+  /// `GET /api/asset-labels`: the labels that assets have, those that most have first.
+  func labels(_ context: RequestContext) async throws -> Response {
+    _ = try context.query()
+    let labels = try await store.assets.assetLabels()
+      .sorted { $0.value == $1.value ? $0.key < $1.key : $0.value > $1.value }
+    return .json(
+      200, AssetLabelList(labels: labels.prefix(1000).map { AssetLabel($0.key, count: $0.value) }))
   }
 
   /// - Throws: `notFound`, with the list of rich types.
@@ -122,7 +132,7 @@ struct AssetRoutes: Sendable {
     return try await put(Self.file(context), richType, name, context)
   }
 
-  /// `PATCH /api/assets/<richType>/<name>`: changes the alternative text and the focus.
+  /// `PATCH /api/assets/<richType>/<name>`: changes the alternative text, the focus and the labels.
   func patch(_ context: RequestContext) async throws -> Response {
     let (richType, name) = try Self.path(context)
     let amendment = try JSONCoding.request(AssetAmendment.self, from: context.body)

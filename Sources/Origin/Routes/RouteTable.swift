@@ -223,6 +223,8 @@ struct RouteTable: Sendable {
         "POST", "/api/assets/{}/{}/restore", for: .publisher, by: [.all, .assetsToken],
         body: .memory(limit: 1 << 10), deadline: .seconds(120), assets.restore),
       Route(
+        "GET", "/api/asset-labels", for: .publisher, by: [.all, .assetsToken], assets.labels),
+      Route(
         "GET", "/api/removed-assets", for: .publisher, by: [.all, .assetsToken], assets.removed),
       Route(
         "PUT", "/api/assets/{}/{}", for: .publisher, by: [.all, .assetsToken],

@@ -65,12 +65,13 @@ export const texts = {
     device: "Dieses Konto ist nur für Geräte. Bitten Sie die Administration um die Rolle Redaktion.",
   },
   catalogue: {
-    search: "Nach Namen suchen", type: "Art", state: "Status", everyType: "Alle Arten", everyState: "Jeder Status",
+    search: "Nach Namen suchen", type: "Art", state: "Status", everyType: "Alle Arten", everyState: "Jeder Status", label: "Schlagwort", everyLabel: "Alle Schlagwörter",
     upload: "Dateien hochladen", drop: "Dateien oder Ordner zum Hochladen hier ablegen",
     shown: (shown, all, more) => (shown === all && !more ? inFiles(all) : `${number(shown)} von ${more ? `mehr als ${number(all)} Dateien` : inFiles(all)}`),
     touchStep: "Wählen Sie „Dateien hochladen“ für ein Bild, einen Ton, ein Video oder eine Link-Datei, oder kopieren Sie die Datei auf dem Server in den Ordner assets/.",
     order: "Sortierung", orders: { name: "Nach Namen", newest: "Neueste zuerst", oldest: "Älteste zuerst", largest: "Größte zuerst", smallest: "Kleinste zuerst" },
     select: "Auswählen", selectNone: "Auswahl beenden", removeSelected: (files) => (files ? `${number(files)} ausgewählte entfernen` : "Entfernen"),
+    labelSelected: (files) => (files ? `${number(files)} ausgewählte mit Schlagwort versehen` : "Mit Schlagwort versehen"), labelled: (files) => `${inFiles(files)} mit Schlagwort versehen.`,
     removeAllQuestion: (files) => `${inFiles(files)} entfernen? Benachrichtigungen, die damit gesendet wurden, behalten ihren Inhalt.`,
     removedAll: (files) => (files === 1 ? "Eine Datei wurde entfernt." : `${number(files)} Dateien wurden entfernt.`),
     notRemoved: (files) => (files === 1 ? "Eine Datei wurde nicht entfernt." : `${number(files)} Dateien wurden nicht entfernt.`),
@@ -91,7 +92,7 @@ export const texts = {
   },
   description: {
     point: "Der Punkt, der beim Zuschneiden erhalten bleibt", hint: "Klicken Sie ihn an oder nehmen Sie die Pfeiltasten.", centre: "Mitte nehmen", none: "Beim Zuschneiden bleibt die Mitte erhalten.",
-    where: (x, y) => `Beim Zuschneiden bleibt die Stelle ${number(100 * x)} % von links, ${number(100 * y)} % von oben erhalten.`, save: "Speichern", saved: "Gespeichert.",
+    where: (x, y) => `Beim Zuschneiden bleibt die Stelle ${number(100 * x)} % von links, ${number(100 * y)} % von oben erhalten.`, save: "Speichern", saved: "Gespeichert.", labels: "Schlagwörter", labelsHint: "Wörter, unter denen die Datei gefunden wird, mit Kommas dazwischen.",
   },
   uses: {
     title: "Verwendet in", none: "Die Datei wird nicht verwendet.",

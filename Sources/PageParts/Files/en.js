@@ -66,12 +66,13 @@ export const texts = {
     device: "This account is for devices only. Ask an administrator for the role publisher.",
   },
   catalogue: {
-    search: "Search by name", type: "Type", state: "State", everyType: "All types", everyState: "All states",
+    search: "Search by name", type: "Type", state: "State", everyType: "All types", everyState: "All states", label: "Label", everyLabel: "All labels",
     upload: "Upload files", drop: "Drop files or folders to upload them",
     shown: (shown, all, more) => (shown === all && !more ? count(all, "file") : `${number(shown)} of ${more ? `${number(all)}+ files` : count(all, "file")}`),
     touchStep: "Choose “Upload files” for a picture, a sound, a video or a link file, or copy it into the folder assets/ of the server.",
     order: "Order", orders: { name: "By name", newest: "Newest first", oldest: "Oldest first", largest: "Largest first", smallest: "Smallest first" },
     select: "Select", selectNone: "End selection", removeSelected: (files) => (files ? `Remove ${number(files)} selected` : "Remove"),
+    labelSelected: (files) => (files ? `Label ${number(files)} selected` : "Label"), labelled: (files) => `${count(files, "file")} labelled.`,
     removeAllQuestion: (files) => `Remove ${count(files, "file")}? Notifications that were sent with them keep them.`,
     removedAll: (files) => (files === 1 ? "One file was removed." : `${number(files)} files were removed.`),
     notRemoved: (files) => (files === 1 ? "One file was not removed." : `${number(files)} files were not removed.`),
@@ -92,7 +93,7 @@ export const texts = {
   },
   description: {
     point: "The point that crops keep", hint: "Click it, or use the arrow keys.", centre: "Use the centre", none: "Crops keep the centre.",
-    where: (x, y) => `Crops keep ${number(100 * x)} % from the left, ${number(100 * y)} % from the top.`, save: "Save", saved: "Saved.",
+    where: (x, y) => `Crops keep ${number(100 * x)} % from the left, ${number(100 * y)} % from the top.`, save: "Save", saved: "Saved.", labels: "Labels", labelsHint: "Words by which the file is found, with commas between them.",
   },
   uses: {
     title: "Used in", none: "It is not used.",

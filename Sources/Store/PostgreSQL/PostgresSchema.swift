@@ -389,6 +389,11 @@ enum PostgresSchema {
     ALTER TABLE draft ADD COLUMN asset text COLLATE "C";
     CREATE INDEX draft_of_asset ON draft(asset) WHERE asset IS NOT NULL;
     """,
+    """
+    -- Words by which assets are found: each with a comma before and after it, as in ",summer,sale,".
+    ALTER TABLE asset ADD COLUMN labels text;
+    ALTER TABLE asset_version ADD COLUMN labels text;
+    """,
   ]
 
   /// The tables of ``version``.
@@ -700,11 +705,13 @@ enum PostgresSchema {
     );
 
     -- ordered: the name in the form by which names are sorted. focus_of: the content that focus is a point of.
+    -- labels: each with a comma before and after it.
     CREATE TABLE asset(
       rich_type text COLLATE "C" NOT NULL, name text COLLATE "C" NOT NULL, state text NOT NULL,
       reason text, blob text, bytes bigint NOT NULL, type text, details text, stamp text NOT NULL,
       modified bigint NOT NULL, updated bigint NOT NULL, folded text NOT NULL, alt text, focus text,
-      focus_of text, ordered text COLLATE "C" NOT NULL DEFAULT '', PRIMARY KEY (rich_type, name)
+      focus_of text, ordered text COLLATE "C" NOT NULL DEFAULT '', labels text,
+      PRIMARY KEY (rich_type, name)
     );
     CREATE INDEX asset_of_blob ON asset(blob) WHERE blob IS NOT NULL;
     CREATE INDEX asset_by_folded_name ON asset(rich_type, folded);
@@ -712,8 +719,8 @@ enum PostgresSchema {
     -- Content that assets had before it was replaced or removed. ended: when that was.
     CREATE TABLE asset_version(
       rich_type text COLLATE "C" NOT NULL, name text COLLATE "C" NOT NULL, blob text NOT NULL, type text,
-      bytes bigint NOT NULL, modified bigint NOT NULL, alt text, focus text, ended bigint NOT NULL,
-      PRIMARY KEY (rich_type, name, blob)
+      bytes bigint NOT NULL, modified bigint NOT NULL, alt text, focus text, labels text,
+      ended bigint NOT NULL, PRIMARY KEY (rich_type, name, blob)
     );
     CREATE INDEX asset_version_of_blob ON asset_version(blob);
     CREATE INDEX asset_version_by_end ON asset_version(ended);

@@ -46,6 +46,11 @@ package struct AssetRecord: Sendable, Equatable {
   }
   /// A focus counts again when the content for which it was set comes back.
   var (focusPoint, focusContent): (String?, Digest?)
+  /// Words by which it is found, sorted; none has a comma.
+  ///
+  /// They are the asset's, whatever content it has: only those of a new asset are stored by
+  /// ``AssetCatalogue/putAsset(_:event:expectedBatch:)``.
+  package var labels: [String] = []
   /// Whether ``AssetCatalogue/putAsset(_:event:expectedBatch:)`` also sets ``alt`` and ``focus``, which stay otherwise.
   package var isDescribed = false
   /// Another name of the same rich type that looks alike (``folded(_:)``); read, never written.
@@ -59,9 +64,10 @@ package struct AssetRecord: Sendable, Equatable {
     (self.bytes, self.modified, self.stamp) = (bytes, modified, stamp)
   }
 
-  /// Takes the alternative text and the focus that an earlier record of the asset has.
+  /// Takes the alternative text, the focus and the labels that an earlier record of the asset has.
   package mutating func keepDescription(of known: AssetRecord) {
     (alt, focusPoint, focusContent) = (known.alt, known.focusPoint, known.focusContent)
+    labels = known.labels
   }
 }
 
@@ -83,6 +89,8 @@ package struct StoredAssetVersion: Sendable, Equatable {
   package let alt: String?
   /// The point that crops of it kept, if one was set.
   package let focus: String?
+  /// The labels that the asset had.
+  package let labels: [String]
   /// When it was replaced or removed.
   package let ended: Date
 
@@ -96,6 +104,8 @@ package struct AssetFilter: Sendable, Equatable {
   package var richType: String?
   /// Their state.
   package var state: AssetRecord.State?
+  /// A label that they have.
+  package var label: String?
   /// Whether only those are listed that no notification has that is still there, and no draft or template names.
   package var isUnused = false
 
@@ -168,7 +178,7 @@ package protocol AssetCatalogue: Sendable {
   /// `expectedBatch` is the number of such changes that are about to be made together. Throws `missing` if
   /// the blob is not stored.
   func putAsset(_ asset: AssetRecord, event: String?, expectedBatch: Int) async throws
-  /// Sets the state, the alternative text and the focus of an asset; false if it is not as `known` any more.
+  /// Sets the state, the alternative text, the focus and the labels of an asset; false if it is not as `known` any more.
   func describe(_ asset: AssetRecord, insteadOf known: AssetRecord, event: String) async throws
     -> Bool
   /// Ends the preparation of an asset; false if it was changed or removed meanwhile.
@@ -219,6 +229,8 @@ package protocol AssetCatalogue: Sendable {
   ) async throws -> StoredAssetUses
   /// The number of assets by state, of one rich type or all; a state without any is left out.
   func assetCounts(richType: String?) async throws -> [AssetRecord.State: Int]
+  /// The labels that assets have, each with their number.
+  func assetLabels() async throws -> [String: Int]
   /// The stamps of a rich type's assets by name, which a scan of the folder compares with.
   func assetStamps(_ richType: String) async throws -> [String: String]
   /// The rich types that have assets.

@@ -3,12 +3,13 @@ import FoundationEssentials
 extension StoredAssetVersion {
   /// What `init(_:)` reads, in its order.
   fileprivate static let columns =
-    "rich_type, name, blob, type, bytes, modified, alt, focus, ended"
+    "rich_type, name, blob, type, bytes, modified, alt, focus, labels, ended"
 
   fileprivate init(_ row: inout some Row) throws {
     (richType, name, blob) = (try row.next(), try row.next(), try row.next())
     (type, bytes, modified) = (try row.next(), try row.next(), try row.next())
-    (alt, focus, ended) = (try row.next(), try row.next(), try row.next())
+    (alt, focus) = (try row.next(), try row.next())
+    (labels, ended) = (AssetRecord.labels(try row.next()), try row.next())
   }
 }
 
@@ -23,12 +24,13 @@ extension Changing {
       """
       INSERT INTO asset_version(\(StoredAssetVersion.columns))
       SELECT rich_type, name, blob, type, bytes, modified, alt, CASE WHEN focus_of = blob THEN focus END,
-        CAST($1 AS bigint)
+        labels, CAST($1 AS bigint)
       FROM asset
       WHERE rich_type = $2 AND name = $3 AND blob IS NOT NULL
         AND blob <> coalesce(CAST($4 AS text), '') AND stamp = coalesce($5, stamp) \(lock("FOR UPDATE"))
       ON CONFLICT (rich_type, name, blob) DO UPDATE SET type = excluded.type, bytes = excluded.bytes,
-        modified = excluded.modified, alt = excluded.alt, focus = excluded.focus, ended = excluded.ended
+        modified = excluded.modified, alt = excluded.alt, focus = excluded.focus,
+        labels = excluded.labels, ended = excluded.ended
       """, now, richType, name, insteadOf, stamp)
     try send(
       """

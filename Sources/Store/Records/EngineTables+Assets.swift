@@ -7,7 +7,7 @@ extension AssetRecord {
   /// What `init(_:)` reads, in its order.
   fileprivate static let selection =
     columns + """
-      , alt, focus, focus_of, (SELECT other.name FROM asset AS other WHERE other.rich_type = asset.rich_type
+      , alt, focus, focus_of, labels, (SELECT other.name FROM asset AS other WHERE other.rich_type = asset.rich_type
          AND other.folded = asset.folded AND other.name <> asset.name ORDER BY other.name LIMIT 1)
       """
 
@@ -17,7 +17,21 @@ extension AssetRecord {
     (type, details, stamp) = (try row.next(), try row.next(), try row.next())
     (modified, updated) = (try row.next(), try row.next())
     (alt, focusPoint, focusContent) = (try row.next(), try row.next(), try row.next())
+    labels = AssetRecord.labels(try row.next())
     lookAlike = try row.next()
+  }
+}
+
+extension AssetRecord {
+  /// The labels in a column.
+  static func labels(_ text: String?) -> [String] {
+    // By scalars: a label can begin with a combining mark.
+    text?.unicodeScalars.split(separator: ",").map { String($0) } ?? []
+  }
+
+  /// The labels as a column has them.
+  fileprivate var storedLabels: String? {
+    labels.isEmpty ? nil : "," + labels.joined(separator: ",") + ","
   }
 }
 
@@ -37,8 +51,8 @@ extension EngineTables {
         asset.richType, asset.name, insteadOf: asset.blob, stamp: nil, at: now)
       try transaction.run(
         """
-        INSERT INTO asset(\(AssetRecord.columns), folded, ordered, alt, focus, focus_of)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+        INSERT INTO asset(\(AssetRecord.columns), folded, ordered, alt, focus, focus_of, labels)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
         ON CONFLICT (rich_type, name) DO UPDATE SET state = excluded.state, reason = excluded.reason,
           blob = excluded.blob, bytes = excluded.bytes, type = excluded.type,
           details = excluded.details, stamp = excluded.stamp, modified = excluded.modified,
@@ -46,7 +60,7 @@ extension EngineTables {
         """, asset.richType, asset.name, asset.state, asset.reason, asset.blob, asset.bytes,
         asset.type, asset.details, asset.stamp, asset.modified, now,
         AssetRecord.folded(asset.name), AssetRecord.ordered(asset.name), asset.alt,
-        asset.focusPoint, asset.focusContent)
+        asset.focusPoint, asset.focusContent, asset.storedLabels)
       try transaction.insertAssetEvent(event, created: now)
     }
   }
@@ -58,11 +72,13 @@ extension EngineTables {
     return try await changeAsset(event: event) { transaction in
       try transaction.run(
         """
-        UPDATE asset SET state = $1, reason = $2, updated = $3, alt = $4, focus = $5, focus_of = $6
+        UPDATE asset SET state = $1, reason = $2, updated = $3, alt = $4, focus = $5, focus_of = $6, labels = $13
         WHERE rich_type = $7 AND name = $8 AND stamp = $9 AND state = $10
           AND alt IS NOT DISTINCT FROM $11 AND focus IS NOT DISTINCT FROM $12
+          AND labels IS NOT DISTINCT FROM $14
         """, asset.state, asset.reason, now, asset.alt, asset.focusPoint, asset.focusContent,
-        known.richType, known.name, known.stamp, known.state, known.alt, known.focusPoint)
+        known.richType, known.name, known.stamp, known.state, known.alt, known.focusPoint,
+        asset.storedLabels, known.storedLabels)
     }
   }
 
@@ -74,8 +90,9 @@ extension EngineTables {
         UPDATE asset SET state = $1, reason = $2, blob = $3, updated = $4
         WHERE rich_type = $5 AND name = $6 AND stamp = $7 AND state = $8
           AND alt IS NOT DISTINCT FROM $9 AND focus IS NOT DISTINCT FROM $10
+          AND labels IS NOT DISTINCT FROM $11
         """, asset.state, asset.reason, asset.blob, now, asset.richType, asset.name, asset.stamp,
-        AssetRecord.State.preparing, asset.alt, asset.focusPoint)
+        AssetRecord.State.preparing, asset.alt, asset.focusPoint, asset.storedLabels)
     }
   }
 
@@ -175,12 +192,14 @@ extension EngineTables {
         SELECT \(AssetRecord.selection) FROM (
           SELECT * FROM asset
           WHERE rich_type BETWEEN $1 AND $2 AND state = coalesce($3, state)
-            AND \(sort.isAfter(firstParameter: 5))\(filter.isUnused ? AssetRecord.isUnused : "")
+            AND (CAST($5 AS text) IS NULL OR replace(labels, $5, '') <> labels)
+            AND \(sort.isAfter(firstParameter: 6))\(filter.isUnused ? AssetRecord.isUnused : "")
           ORDER BY \(sort.columns) LIMIT $4) AS asset
         ORDER BY \(sort.columns)
         """,
         values: [
           filter.richType ?? "", filter.richType ?? "\u{10FFFF}", filter.state, max(0, limit),
+          filter.label.map { ",\($0)," },
         ]
           + sort.values(after), limit: .max, read: AssetRecord.init)
     }
@@ -194,6 +213,16 @@ extension EngineTables {
         """
         SELECT state, count(*) FROM asset WHERE \(condition) GROUP BY state
         """, richType)
+    }
+  }
+
+  func assetLabels() async throws -> [String: Int] {
+    let found: [String: Int] = try await database.read { connection in
+      try connection.dictionary(
+        "SELECT labels, count(*) FROM asset WHERE labels IS NOT NULL GROUP BY labels")
+    }
+    return found.reduce(into: [:]) { counts, found in
+      for label in AssetRecord.labels(found.key) { counts[label, default: 0] += found.value }
     }
   }
 

@@ -115,10 +115,10 @@ struct MigratedTable: Sendable {
     MigratedTable(
       "asset", key: "rich_type", "name",
       columns: "rich_type name state reason blob bytes type details stamp modified updated folded "
-        + "alt focus focus_of ordered"),
+        + "alt focus focus_of ordered labels"),
     MigratedTable(
       "asset_version", key: "rich_type", "name", "blob",
-      columns: "rich_type name blob type bytes modified alt focus ended"),
+      columns: "rich_type name blob type bytes modified alt focus labels ended"),
     MigratedTable(
       "counter", key: "name", columns: "name next", where: "name <> '\(notificationCounter)'"),
   ]

@@ -387,6 +387,11 @@ enum SQLiteSchema {
     ALTER TABLE draft ADD COLUMN asset TEXT;
     CREATE INDEX draft_of_asset ON draft(asset) WHERE asset IS NOT NULL;
     """,
+    """
+    -- Words by which assets are found: each with a comma before and after it, as in ",summer,sale,".
+    ALTER TABLE asset ADD COLUMN labels TEXT;
+    ALTER TABLE asset_version ADD COLUMN labels TEXT;
+    """,
   ]
 
   /// The tables of ``version``.
@@ -690,12 +695,12 @@ enum SQLiteSchema {
     ) STRICT;
 
     -- folded: the name without what differs between file systems. ordered: the name in the form by which names are sorted.
-    -- focus_of: the content that focus is a point of.
+    -- focus_of: the content that focus is a point of. labels: each with a comma before and after it.
     CREATE TABLE asset(
       rich_type TEXT NOT NULL, name TEXT NOT NULL, state TEXT NOT NULL, reason TEXT, blob TEXT,
       bytes INTEGER NOT NULL, type TEXT, details TEXT, stamp TEXT NOT NULL, modified INTEGER NOT NULL,
       updated INTEGER NOT NULL, folded TEXT NOT NULL DEFAULT '', alt TEXT, focus TEXT, focus_of TEXT,
-      ordered TEXT NOT NULL DEFAULT '', PRIMARY KEY (rich_type, name)
+      ordered TEXT NOT NULL DEFAULT '', labels TEXT, PRIMARY KEY (rich_type, name)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX asset_of_blob ON asset(blob) WHERE blob IS NOT NULL;
     CREATE INDEX asset_by_folded_name ON asset(rich_type, folded);
@@ -703,7 +708,7 @@ enum SQLiteSchema {
     -- Content that assets had before it was replaced or removed. ended: when that was.
     CREATE TABLE asset_version(
       rich_type TEXT NOT NULL, name TEXT NOT NULL, blob TEXT NOT NULL, type TEXT, bytes INTEGER NOT NULL,
-      modified INTEGER NOT NULL, alt TEXT, focus TEXT, ended INTEGER NOT NULL,
+      modified INTEGER NOT NULL, alt TEXT, focus TEXT, labels TEXT, ended INTEGER NOT NULL,
       PRIMARY KEY (rich_type, name, blob)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX asset_version_of_blob ON asset_version(blob);

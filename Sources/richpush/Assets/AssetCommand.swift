@@ -10,11 +10,14 @@ enum AssetCommand: Command {
       richpush asset list                     every file, its state, and why it was refused
       richpush asset list --state refused --type img
       richpush asset list --sort newest       in another order than by type and name
+      richpush asset list --label summer      those with this label
       richpush asset list --unused            what no notification has, and no draft names
       richpush asset show img/logo.png        everything known about one asset
       richpush asset add *.png holiday.mp4    uploads files and reports the result for each
       richpush asset add --type coupon a.json the same for a rich type that their content does not tell
       richpush asset describe img/logo.png --alt "A dog at a lake" --focus 0.2,0.6
+      richpush asset describe img/logo.png --label summer --label "Sale 2027"
+      richpush asset labels                   the labels that assets have, and how many
       richpush asset uses img/logo.png        the notifications and drafts with one
       richpush asset remove img/logo.png      removes one; sent notifications keep its content
       richpush asset removed                  what was removed and can be restored
@@ -27,7 +30,7 @@ enum AssetCommand: Command {
 
     describe sets what a notification with the asset says to those who do not see it, if it says
     nothing itself, and the point that crops keep: fractions of width and height from the upper left
-    corner. What was sent stays as it is.
+    corner. What was sent stays as it is. Each --label is one that it shall have; it keeps no other.
 
     restore brings back the content, the alternative text and the focus. What it replaces can be
     restored, too, so that restoring twice changes nothing. --version is the beginning of the
@@ -52,13 +55,15 @@ enum AssetCommand: Command {
         .withoutVariable,
       .value("focus", "X,Y", "describe: the point that crops keep, such as 0.5,0.3")
         .withoutVariable,
-      .list("remove", "FLAG", "describe: alt or focus, which it shall not have any more")
+      .list("label", "WORD", "describe: the labels that it shall have; list: the one to look for")
+        .withoutVariable,
+      .list("remove", "FLAG", "describe: alt, focus or labels, which it shall not have any more")
         .withoutVariable,
       PluginFolders.option,
       .flag("json", "print one JSON object per line, for programs"),
     ] + Account.options(user: "publisher")
   static let operands = [
-    "list|show|check|add|describe|uses|remove|removed|versions|restore|watch", "[NAME…]",
+    "list|show|check|add|describe|labels|uses|remove|removed|versions|restore|watch", "[NAME…]",
   ]
 
   static func run(_ arguments: Arguments) async throws {
@@ -69,11 +74,17 @@ enum AssetCommand: Command {
     case ("list", 0):
       let state: Asset.State? = try arguments.choice("state")
       let order: Asset.Order? = try arguments.choice("sort")
+      let label = arguments.list("label").first
+      guard arguments.list("label").count <= 1 else {
+        throw CommandLineError.usage("asset list takes one --label")
+      }
       report.list(
         try await Account(arguments).client
           .assets(
-            richType: arguments.string("type"), state: state, order: order,
+            richType: arguments.string("type"), state: state, order: order, label: label,
             isUnused: arguments.flag("unused")))
+    case ("labels", 0):
+      report.list(["LABEL", "ASSETS"], try await Account(arguments).client.assetLabels())
     case ("removed", 0): report.list(try await Account(arguments).client.removedAssets())
     case ("show", 1...), ("remove", 1...), ("describe", 1...), ("versions", 1), ("uses", 1),
       ("restore", 1...):
@@ -107,7 +118,7 @@ enum AssetCommand: Command {
     case ("check", 1): try await check(arguments.operands[1], arguments, report)
     default:
       throw CommandLineError.usage(
-        "usage: asset list, show NAME, check FOLDER, add FILE, describe NAME, uses NAME, "
+        "usage: asset list, show NAME, check FOLDER, add FILE, describe NAME, labels, uses NAME, "
           + "remove NAME, removed, versions NAME, restore NAME or watch")
     }
   }
@@ -131,6 +142,8 @@ enum AssetCommand: Command {
   /// What `describe` changes.
   private static func amendment(_ arguments: Arguments) throws(CommandLineError) -> AssetAmendment {
     var amendment = AssetAmendment(alt: arguments.string("alt"))
+    let labels = arguments.list("label")
+    if !labels.isEmpty { amendment.labels = .value(labels) }
     if let text = arguments.string("focus") {
       guard let focus = Asset.Focus(text) else {
         throw .usage("--focus is two fractions of width and height such as 0.5,0.3, not '\(text)'")
@@ -141,13 +154,14 @@ enum AssetCommand: Command {
       switch name {
       case "alt" where amendment.alt == .none: amendment.alt = .removal
       case "focus" where amendment.focus == .none: amendment.focus = .removal
-      case "alt", "focus":
+      case "labels" where amendment.labels == .none: amendment.labels = .removal
+      case "alt", "focus", "labels":
         throw .usage("--remove \(name) and a value for it exclude each other")
-      default: throw .usage("--remove takes alt or focus, not '\(name)'")
+      default: throw .usage("--remove takes alt, focus or labels, not '\(name)'")
       }
     }
     guard amendment != AssetAmendment() else {
-      throw .usage("nothing to change: give --alt, --focus or --remove")
+      throw .usage("nothing to change: give --alt, --focus, --label or --remove")
     }
     return amendment
   }
@@ -157,13 +171,15 @@ enum AssetCommand: Command {
     of action: String, _ arguments: Arguments
   ) throws(CommandLineError) {
     let used = [
-      "list": ["type", "state", "sort", "unused"], "add": ["type"], "check": ["type", "plugins"],
-      "show": [], "describe": ["alt", "focus", "remove"], "remove": [], "removed": [],
+      "list": ["type", "state", "sort", "unused", "label"], "add": ["type"],
+      "check": ["type", "plugins"],
+      "show": [], "describe": ["alt", "focus", "label", "remove"], "labels": [], "remove": [],
+      "removed": [],
       "versions": [], "uses": [], "restore": ["version"], "watch": [],
     ]
     guard let flags = used[action] else { return }
     for flag in [
-      "type", "state", "sort", "unused", "plugins", "alt", "focus", "remove", "version",
+      "type", "state", "sort", "unused", "plugins", "alt", "focus", "label", "remove", "version",
     ]
     where arguments.isTyped(flag) && !flags.contains(flag) {
       throw .usage("asset \(action) has no flag --\(flag)")

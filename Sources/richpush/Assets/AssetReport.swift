@@ -52,6 +52,10 @@ extension Asset: Reported {
   }
 }
 
+extension AssetLabel: Reported {
+  var cells: [String] { [label, String(count)] }
+}
+
 extension AssetVersion: Reported {
   var cells: [String] {
     [
