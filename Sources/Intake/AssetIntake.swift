@@ -190,6 +190,8 @@ package struct AssetIntake: Sendable {
     guard file.size > 0 else { throw ServiceError(.rejected, "The file is empty.") }
     let (pinned, isNew) = try await pin(file)
     var asset = AssetRecord(richType, name, pinned, file, stamp)
+    var known = known
+    if known == nil, !isNew { known = await earlierName(of: asset) }
     // The same plugin has validated the same content before, under this or another name.
     if !isNew, await take(stateOf: pinned.digest, plugin, into: &asset) {
       asset.describe(by: description, insteadOf: known, plugin)

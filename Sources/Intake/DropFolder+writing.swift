@@ -107,6 +107,28 @@ extension DropFolder {
     guard fsync(file.number) == 0 else { throw Self.failure("The file could not be kept") }
   }
 
+  /// Renames a file, atomically; never in the place of another.
+  ///
+  /// - Returns: its stamp, which has changed; nil if there is another file of the new name.
+  /// - Throws: `notFound` if there is none of the old name, `rejected` if that is no regular file.
+  func rename(
+    _ richType: String, _ name: AssetName, to new: AssetName
+  ) throws(ServiceError) -> String? {
+    let folder = try openFolder(richType)
+    let spelling = Self.spelling(of: name.value, in: folder, richType)
+    let file = try AssetFile(folder: folder.number, name: spelling)
+    do throws(ServiceError) {
+      try Self.rename(spelling, to: new.value, in: folder, mayReplace: false)
+    } catch {
+      guard error.code == .preconditionFailed else { throw error }
+      return nil
+    }
+    guard fsync(folder.number) == 0, let status = try? file.descriptor.status() else {
+      throw Self.failure("The new name could not be kept")
+    }
+    return status.stamp(in: identity)
+  }
+
   /// Removes a file.
   ///
   /// - Throws: `notFound` if there is none.

@@ -61,6 +61,36 @@ package struct RemovedAssetPage: Sendable, Equatable, Codable {
   }
 }
 
+/// Another name for an asset: the body of `POST /api/assets/<richType>/<name>/rename`.
+package struct AssetRenaming: Sendable, Equatable {
+  /// The name.
+  package var name: String
+
+  /// Names it.
+  package init(name: String) { self.name = name }
+}
+
+extension AssetRenaming: Codable {
+  private enum CodingKeys: String, CodingKey, CaseIterable {
+    case name
+  }
+
+  /// Decodes the body.
+  ///
+  /// - Throws: a `ServiceError` with a fault for each member that is missing or has the wrong type.
+  package init(from decoder: any Decoder) throws {
+    var reader = try MemberReader<CodingKeys>(decoder)
+    name = reader.require(.name) ?? ""
+    try reader.throwFaults()
+  }
+}
+
+extension AssetRenaming: RequestMessage {
+  package static func check(members: [String]) throws(ServiceError) {
+    try check(members: members, known: CodingKeys.allCases.map(\.stringValue))
+  }
+}
+
 /// Which content shall be brought back: the body of `POST /api/assets/<richType>/<name>/restore`.
 package struct AssetRestoration: Sendable, Equatable {
   /// Its SHA-256; nil for what was replaced or removed last.

@@ -264,6 +264,22 @@ extension RichPushClient {
         json: AssetRestoration(sha256: sha256)))
   }
 
+  /// Gives an asset another name, with what is said of it and what it had before; sent notifications keep its content.
+  ///
+  /// ```swift
+  /// let asset = try await client.renameAsset("beach.jpg", richType: "img", to: "sea.jpg")
+  /// print(asset.name)
+  /// ```
+  ///
+  /// - Throws: ``RichPushError`` with the status 409 if there is an asset of that name.
+  public func renameAsset(
+    _ name: String, richType: String, to new: String
+  ) async throws -> Asset {
+    try await value(
+      request(
+        "POST", ["api", "assets", richType, name, "rename"], json: AssetRenaming(name: new)))
+  }
+
   /// Removes an asset; sent notifications keep its content.
   ///
   /// ```swift

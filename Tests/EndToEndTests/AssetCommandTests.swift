@@ -67,7 +67,9 @@ import Waiting
     }
   }
 
-  @Test func `shows where an asset was used, which are not, and those with a label`() async throws {
+  @Test func `shows where an asset was used, which are not, those with a label, and renames`()
+    async throws
+  {
     try await RunningServer.lend { server in
       let remote = ["--server", server.endpoint.absoluteString]
       func run(_ arguments: String...) async throws -> Child.Result {
@@ -94,6 +96,11 @@ import Waiting
         $0.split(separator: " ").joined(separator: " ")
       }
       #expect(labels == ["LABEL ASSETS", "sale 2", "summer 1"])
+      let renamed = try await run("rename", "img/beach.jpg", "img/sea.jpg")
+      #expect(renamed.exitCode == 0 && renamed.output.first?.contains("img/sea.jpg") == true)
+      #expect(try await run("list", "--label", "summer").output[1].contains("img/sea.jpg"))
+      #expect(try await run("rename", "img/sea.jpg", "logo.png").exitCode == 65)
+      #expect(try await run("rename", "img/beach.jpg", "b.jpg").exitCode == 66)
       #expect(try await run("describe", "--remove", "labels", "img/logo.png").exitCode == 0)
       #expect(try await run("list", "--label", "sale").output.count == 2)
       #expect(try await run("show", "--unused", "img/beach.jpg").exitCode == 64)

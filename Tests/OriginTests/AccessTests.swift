@@ -94,6 +94,7 @@ import Testing
     "GET /api/assets/{}/{}/versions/{}/media": Expectation(
       .publisher, 404, by: [.all, .assetsToken]),
     "GET /api/assets/{}/{}/uses": Expectation(.publisher, 404, by: .session),
+    "POST /api/assets/{}/{}/rename": Expectation(.publisher, 400, by: [.all, .assetsToken]),
     "POST /api/assets/{}/{}/restore": Expectation(.publisher, 404, by: [.all, .assetsToken]),
     "GET /api/asset-labels": Expectation(.publisher, 200, by: [.all, .assetsToken]),
     "GET /api/removed-assets": Expectation(.publisher, 200, by: [.all, .assetsToken]),

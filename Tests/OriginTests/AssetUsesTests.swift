@@ -5,7 +5,7 @@ import Testing
 
 @testable import Origin
 
-/// `/api/assets/…/uses`, the assets that are not used, and those with a label.
+/// `/api/assets/…/uses`, the assets that are not used, and those with a label, and other names.
 @Suite(.timeLimit(.minutes(2))) struct AssetUsesTests {
   private static let uses = "/api/assets/note/a.txt/uses"
 
@@ -86,6 +86,8 @@ import Testing
       #expect(try await found("label=summer&limit=1&after=note/a.txt") == ["b.txt"])
       #expect(try await found("label=sale%2050%20%25&sort=newest") == ["a.txt"])
       #expect(try await found("label=none").isEmpty)
+      let several = "/api/assets?label=a,b"
+      #expect(try await server.status("GET", several, as: "publisher") == 400)
       let list = try await server.execute("GET", "/api/asset-labels", as: "publisher")
       #expect(list.objects("labels").map { $0["label"] as? String } == ["summer", "sale 50 %"])
       #expect(list.objects("labels").map { $0["count"] as? Int } == [2, 1])
@@ -93,6 +95,33 @@ import Testing
       for (labels, status) in [(#"["a,b"]"#, 422), (#"[1]"#, 400), (#""a""#, 400)] {
         #expect(try await label("a.txt", labels).status == status, "\(labels)")
       }
+    }
+  }
+
+  @Test func `a file gets another name, and what was sent stays as it was`() async throws {
+    try await withServer { server in
+      try await Self.send(server, "one")
+      func rename(_ name: String, _ new: String) async throws -> TestResponse {
+        try await server.execute(
+          "POST", "/api/assets/note/\(name)/rename", as: "publisher", body: #"{"name":"\#(new)"}"#)
+      }
+      let renamed = try await rename("a.txt", "c d.txt")
+      #expect(renamed.status == 200 && renamed.json["name"] as? String == "c d.txt")
+      #expect(renamed.fields["Location"] == "/api/assets/note/c%20d.txt")
+      #expect(server.scratch.read("assets/note/c d.txt") == "one")
+      #expect(try await server.status("GET", "/api/assets/note/a.txt", as: "publisher") == 404)
+      #expect(try await server.status("GET", "/api/notifications/0", as: "device") == 200)
+      for (name, new, status) in [
+        ("a.txt", "e.txt", 404), ("b.txt", "c d.txt", 409), ("b.txt", "e\u{301}.txt", 409),
+        ("b.txt", "../x.txt", 422), ("b.txt", "x\\ny.txt", 422), ("b.txt", "", 422),
+        ("b.txt", "x.tmp", 422), ("b.txt", "b.txt", 200),
+      ] {
+        #expect(try await rename(name, new).status == status, "\(new)")
+      }
+      let body = #"{"richType":"img"}"#
+      #expect(
+        try await server.status(
+          "POST", "/api/assets/note/b.txt/rename", as: "publisher", body: body) == 400)
     }
   }
 

@@ -30,6 +30,7 @@ import Testing
         "AssetLabelList", AssetLabelList(labels: [AssetLabel("a", count: 1)]),
         AssetLabelList(labels: [])
       ),
+      ("AssetRenaming", AssetRenaming(name: "a"), AssetRenaming(name: "a")),
       ("AssetUses", uses, AssetUses(notifications: [], next: nil)),
       (
         "AssetPatch", AssetAmendment(alt: "a", focus: Asset.Focus(x: 0, y: 1), labels: ["b"]),

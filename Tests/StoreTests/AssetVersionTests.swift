@@ -83,6 +83,32 @@ import Testing
     #expect(version.labels == labelled.labels)
   }
 
+  @Test func `a name takes the place of another with what that had before`() async throws {
+    let store = try scratch.open()
+    for content: UInt8 in 1...3 {
+      try await put(store, content, alt: "A dog", focus: "0.2,0.6")
+      scratch.pass(10)
+    }
+    // The name had an asset before, with one of these contents.
+    for content: UInt8 in [1, 5] {
+      try await put(store, content, as: "b.png")
+      scratch.pass(10)
+    }
+    #expect(try await store.assets.removeAsset("img", "b.png"))
+    var renamed = try #require(try await store.assets.asset("img", "a.png"))
+    (renamed.name, renamed.labels) = ("b.png", ["summer"])
+    // Another node has found the file already.
+    try await put(store, 3, as: "b.png")
+    try await store.assets.renameAsset(renamed, from: "a.png", event: "{}", removal: "{}")
+    let found = try #require(try await store.assets.asset("img", "b.png"))
+    #expect(found.alt == "A dog" && found.focus == "0.2,0.6" && found.labels == ["summer"])
+    #expect(try await store.assets.asset("img", "a.png") == nil)
+    #expect(try await versions(store).isEmpty)
+    #expect(try await versions(store, "b.png").count == 3)
+    let ordered = try await store.assets.assets(limit: 9, by: .name)
+    #expect(ordered.map(\.name) == ["b.png"])
+  }
+
   @Test func `a refused file does not take the earlier content away`() async throws {
     let store = try scratch.open()
     let one = try await put(store, 1)

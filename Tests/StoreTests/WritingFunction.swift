@@ -485,6 +485,13 @@ struct WritingFunction: Sendable {
         _ = try await $0.assets.describe(described, insteadOf: asset, event: "{}")
       }
     },
+    Self("renameAsset") { store in
+      try await store.assets.putAsset(.any("f", at: store.now()))
+      let renamed = AssetRecord.any("g", at: store.now())
+      return Call(effects: [.assetEvent]) {
+        try await $0.assets.renameAsset(renamed, from: "f", event: "{}", removal: "{}")
+      }
+    },
     Self("removeAsset") { store in
       try await store.assets.putAsset(.any("d", at: store.now()))
       return Call(effects: [.assetEvent]) {

@@ -14,7 +14,7 @@ import { texts } from "./texts.js";
 const limits = { ios: 10_000_000, android: 1_000_000, watch: 60_000, web: 2_000_000, thumb: 24_000 };
 const largestFilm = 50_000_000;
 
-/** Shows the dialog; resolves to what shall be done: nothing, "replace" or "remove". */
+/** Shows the dialog; resolves to what shall be done: nothing, "rename", "replace" or "remove". */
 export function showAsset(asset) {
   const t = texts.asset;
   return new Promise((resolve) => {
@@ -37,6 +37,7 @@ export function showAsset(asset) {
             h("a", { class: "button main", href: `#compose/${encodeURIComponent(asset.richType)}/${encodeURIComponent(asset.name)}`,
               on: { click: () => dialog.close() } }, icon("compose"), t.compose),
           asset.state !== "refused" && h("a", { class: "button", href: assetMedia(asset, ""), download: asset.name }, t.original),
+          h("button", { value: "rename" }, t.rename),
           h("button", { value: "replace" }, t.replace),
           h("button", { class: "danger", value: "remove" }, texts.remove))));
     function close() {

@@ -1,5 +1,5 @@
 // The catalogue: every asset as it is now, and where files are dropped.
-import { get, patch, query, remove, assetPath } from "./api.js";
+import { get, patch, post, query, remove, assetPath } from "./api.js";
 import { ask } from "./ask.js";
 import { AssetCard } from "./asset-card.js";
 import { showAsset } from "./asset-dialog.js";
@@ -372,12 +372,28 @@ class Catalogue extends Screen {
 
   async open(asset) {
     const outcome = await showAsset(asset, this.session);
+    if (outcome === "rename") await this.rename(asset);
     if (outcome === "remove") await this.removeAsset(asset);
     if (outcome === "replace") {
       const [file] = await chooseFiles(false);
       if (file) this.uploads.add([{ file: file.file, richType: asset.richType, name: asset.name, replace: true }]);
     }
     this.cards.get(key(asset))?.querySelector("button")?.focus();
+  }
+
+  async rename(asset) {
+    try {
+      const { drafts } = await get(assetPath(asset, "/uses"));
+      const name = await ask(texts.asset.rename, {
+        label: texts.asset.newName, verb: texts.asset.rename, value: asset.name, hint: texts.asset.renameHint(drafts.map((draft) => draft.name || texts.drafts.nameless)),
+      });
+      if (!name || name === asset.name) return;
+      const renamed = await post(assetPath(asset, "/rename"), { name });
+      this.drop(key(asset));
+      dispatchEvent(new CustomEvent("live:asset", { detail: renamed }));
+    } catch (problem) {
+      this.say(problem.message, true);
+    }
   }
 
   async removeAsset(asset) {

@@ -28,7 +28,12 @@ struct AssetRoutes: Sendable {
     var filter = AssetFilter(
       richType: richType, state: try query.choice("state", AssetRecord.State.self))
     filter.isUnused = query["unused"] != nil
-    filter.label = query["label"].flatMap { AssetIntake.labels([$0]).first }
+    if let label = query["label"] {
+      guard !label.utf8.contains(0x2C) else {
+        throw ServiceError(.invalidRequest, "label is one label; none has a comma.")
+      }
+      filter.label = AssetIntake.labels([label]).first
+    }
     let order = try query.choice("sort", AssetOrder.self)
     let after = query["after"].map { AssetPosition($0, in: order) }
     var counts: [AssetRecord.State: Int] = [:]
@@ -144,6 +149,22 @@ struct AssetRoutes: Sendable {
     } catch let error as ServiceError {
       throw await assets.explaining(error, richType, name)
     }
+  }
+
+  /// `POST /api/assets/<richType>/<name>/rename`: gives an asset another name, with what is said of it and what it had.
+  func rename(_ context: RequestContext) async throws -> Response {
+    let (richType, name) = try Self.path(context)
+    let wanted = try JSONCoding.request(AssetRenaming.self, from: context.body).name
+    guard let new = AssetName(wanted) else {
+      let reason = AssetName.problem(with: wanted) ?? "It is not a file's name."
+      throw ServiceError(.init("name", .rejected, reason))
+    }
+    do throws(ServiceError) {
+      let asset = try await assets.rename(
+        richType, name, to: new, mayPublish: mayPublish(context),
+        confirm: { [store] in try await store.requireCurrent(context.caller, context.login) })
+      return .json(200, message(asset), fields: ["Location": Self.location(richType, new)])
+    } catch { throw await assets.explaining(error, richType, name) }
   }
 
   /// Checks the name before the body is read.

@@ -220,6 +220,9 @@ struct RouteTable: Sendable {
         deadline: Self.renderTime, assets.versionMedia),
       Route("GET", "/api/assets/{}/{}/uses", for: .publisher, by: .session, assets.uses),
       Route(
+        "POST", "/api/assets/{}/{}/rename", for: .publisher, by: [.all, .assetsToken],
+        body: .memory(limit: 4 << 10), deadline: .seconds(120), assets.rename),
+      Route(
         "POST", "/api/assets/{}/{}/restore", for: .publisher, by: [.all, .assetsToken],
         body: .memory(limit: 1 << 10), deadline: .seconds(120), assets.restore),
       Route(

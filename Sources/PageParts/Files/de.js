@@ -87,7 +87,8 @@ export const texts = {
     ],
   },
   asset: {
-    compose: "Senden", original: "Original herunterladen", replace: "Ersetzen", profiles: "Was jede Art von Gerät bekommt",
+    compose: "Senden", original: "Original herunterladen", replace: "Ersetzen", rename: "Umbenennen", newName: "Neuer Name",
+    renameHint: (drafts) => `Benachrichtigungen behalten die Datei.${drafts.length ? ` Diese Entwürfe haben noch den alten Namen: ${drafts.join(", ")}.` : ""}`, profiles: "Was jede Art von Gerät bekommt",
     rendition: (name, profile) => `${name} für ${profile}`, noRendition: "Für diese Geräte gibt es keine Fassung.",
   },
   description: {

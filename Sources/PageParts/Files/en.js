@@ -88,7 +88,8 @@ export const texts = {
     ],
   },
   asset: {
-    compose: "Send it", original: "Download the original", replace: "Replace", profiles: "What each kind of device gets",
+    compose: "Send it", original: "Download the original", replace: "Replace", rename: "Rename", newName: "New name",
+    renameHint: (drafts) => `Notifications keep the file.${drafts.length ? ` These drafts still have the earlier name: ${drafts.join(", ")}.` : ""}`, profiles: "What each kind of device gets",
     rendition: (name, profile) => `${name} for ${profile}`, noRendition: "There is no version for these devices.",
   },
   description: {

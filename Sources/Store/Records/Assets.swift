@@ -181,6 +181,11 @@ package protocol AssetCatalogue: Sendable {
   /// Sets the state, the alternative text, the focus and the labels of an asset; false if it is not as `known` any more.
   func describe(_ asset: AssetRecord, insteadOf known: AssetRecord, event: String) async throws
     -> Bool
+  /// Gives an asset with this name the place of one that had another name, with what is said of it and what that one had
+  /// before, and adds the events about both.
+  func renameAsset(
+    _ asset: AssetRecord, from name: String, event: String, removal: String
+  ) async throws
   /// Ends the preparation of an asset; false if it was changed or removed meanwhile.
   func finishPreparing(_ asset: AssetRecord, event: String) async throws -> Bool
   /// Removes an asset; false if there is none of that name, or, unless that is nil, none with that stamp.
@@ -216,6 +221,13 @@ package protocol AssetCatalogue: Sendable {
   func asset(
     _ richType: String, with blob: Digest, stampEnding ending: String
   ) async throws -> AssetRecord?
+  /// At most ten assets with this content.
+  func assets(_ richType: String, with blob: Digest) async throws -> [AssetRecord]
+  /// At most ten removed assets that had this content last until after `time`, or before they had other content that can
+  /// be brought back.
+  func assetVersions(
+    _ richType: String, with blob: Digest, endedAfter time: Date
+  ) async throws -> [StoredAssetVersion]
   /// The names of at most ten other assets that look like `name` (``AssetRecord/folded(_:)``).
   func assetNames(like name: String, richType: String) async throws -> [String]
   /// Assets after a given place in the order, at most `limit`; without an order by rich type and name, byte by byte.

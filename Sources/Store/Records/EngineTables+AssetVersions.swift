@@ -42,7 +42,36 @@ extension Changing {
   }
 }
 
+extension Changing {
+  /// Gives what an asset had before to another name, beside what that had.
+  func moveVersions(_ richType: String, from name: String, to other: String) throws {
+    try run(
+      """
+      DELETE FROM asset_version WHERE rich_type = $1 AND name = $2 AND blob IN (
+        SELECT blob FROM asset_version WHERE rich_type = $1 AND name = $3)
+      """, richType, other, name)
+    try run(
+      "UPDATE asset_version SET name = $1 WHERE rich_type = $2 AND name = $3", other, richType, name
+    )
+  }
+}
+
 extension EngineTables {
+  func assetVersions(
+    _ richType: String, with blob: Digest, endedAfter time: Date
+  ) async throws -> [StoredAssetVersion] {
+    try await database.read { connection in
+      try connection.all(
+        """
+        SELECT \(StoredAssetVersion.columns) FROM asset_version AS version
+        WHERE blob = $1 AND rich_type = $2 AND ended > $3 AND NOT EXISTS (
+          SELECT 1 FROM asset
+          WHERE asset.rich_type = version.rich_type AND asset.name = version.name)
+        ORDER BY ended DESC, name LIMIT 10
+        """, blob, richType, time, read: StoredAssetVersion.init)
+    }
+  }
+
   func assetVersions(
     _ richType: String, _ name: String, endedAfter time: Date
   ) async throws -> [StoredAssetVersion] {

@@ -42,25 +42,29 @@ extension EngineTables {
     _ asset: AssetRecord, event: String?, expectedBatch: Int
   ) async throws {
     let (now, blobs) = (now(), blobs)
-    let description =
-      asset.isDescribed
-      ? ", alt = excluded.alt, focus = excluded.focus, focus_of = excluded.focus_of" : ""
     try await database.write(expectedBatch: expectedBatch) { transaction in
       try transaction.requireRenewed(asset.blob, in: blobs)
       try transaction.keepVersion(
         asset.richType, asset.name, insteadOf: asset.blob, stamp: nil, at: now)
+      try transaction.put(asset, changing: asset.isDescribed ? .description : [], at: now)
+      try transaction.insertAssetEvent(event, created: now)
+    }
+  }
+
+  func renameAsset(
+    _ asset: AssetRecord, from name: String, event: String, removal: String
+  ) async throws {
+    let (now, blobs) = (now(), blobs)
+    try await database.write { transaction in
+      try transaction.requireRenewed(asset.blob, in: blobs)
       try transaction.run(
-        """
-        INSERT INTO asset(\(AssetRecord.columns), folded, ordered, alt, focus, focus_of, labels)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
-        ON CONFLICT (rich_type, name) DO UPDATE SET state = excluded.state, reason = excluded.reason,
-          blob = excluded.blob, bytes = excluded.bytes, type = excluded.type,
-          details = excluded.details, stamp = excluded.stamp, modified = excluded.modified,
-          updated = excluded.updated\(description)
-        """, asset.richType, asset.name, asset.state, asset.reason, asset.blob, asset.bytes,
-        asset.type, asset.details, asset.stamp, asset.modified, now,
-        AssetRecord.folded(asset.name), AssetRecord.ordered(asset.name), asset.alt,
-        asset.focusPoint, asset.focusContent, asset.storedLabels)
+        "DELETE FROM asset WHERE rich_type = $1 AND name = $2", asset.richType, name)
+      try transaction.moveVersions(asset.richType, from: name, to: asset.name)
+      try transaction.keepVersion(
+        asset.richType, asset.name, insteadOf: asset.blob, stamp: nil, at: now)
+      // Another node may have found the file under its new name.
+      try transaction.put(asset, changing: [.description, .labels], at: now)
+      try transaction.insertAssetEvent(removal, created: now)
       try transaction.insertAssetEvent(event, created: now)
     }
   }
@@ -123,7 +127,34 @@ extension EngineTables {
   }
 }
 
+/// What is said of an asset that is there already.
+private struct SaidOfAsset: OptionSet {
+  let rawValue: Int
+  static let description = SaidOfAsset(rawValue: 1)
+  static let labels = SaidOfAsset(rawValue: 2)
+}
+
 extension Changing {
+  /// Inserts or replaces an asset, of which what was said stays but for what is `changing`.
+  fileprivate func put(_ asset: AssetRecord, changing: SaidOfAsset, at now: Date) throws {
+    let description =
+      changing.contains(.description)
+      ? ", alt = excluded.alt, focus = excluded.focus, focus_of = excluded.focus_of" : ""
+    let labels = changing.contains(.labels) ? ", labels = excluded.labels" : ""
+    try run(
+      """
+      INSERT INTO asset(\(AssetRecord.columns), folded, ordered, alt, focus, focus_of, labels)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+      ON CONFLICT (rich_type, name) DO UPDATE SET state = excluded.state, reason = excluded.reason,
+        blob = excluded.blob, bytes = excluded.bytes, type = excluded.type,
+        details = excluded.details, stamp = excluded.stamp, modified = excluded.modified,
+        updated = excluded.updated\(description)\(labels)
+      """, asset.richType, asset.name, asset.state, asset.reason, asset.blob, asset.bytes,
+      asset.type, asset.details, asset.stamp, asset.modified, now,
+      AssetRecord.folded(asset.name), AssetRecord.ordered(asset.name), asset.alt,
+      asset.focusPoint, asset.focusContent, asset.storedLabels)
+  }
+
   fileprivate func insertAssetEvent(_ data: String?, created: Date) throws {
     guard let data else { return }
     try add(NewEvent(type: "asset", data: data, time: created))
@@ -166,6 +197,15 @@ extension EngineTables {
         SELECT \(AssetRecord.selection) FROM asset
         WHERE blob = $1 AND rich_type = $2 AND substr(stamp, length(stamp) - length($3) + 1) = $3 LIMIT 1
         """, blob, richType, ending, read: AssetRecord.init)
+    }
+  }
+
+  func assets(_ richType: String, with blob: Digest) async throws -> [AssetRecord] {
+    try await database.read { connection in
+      try connection.all(
+        """
+        SELECT \(AssetRecord.selection) FROM asset WHERE blob = $1 AND rich_type = $2 LIMIT 10
+        """, blob, richType, read: AssetRecord.init)
     }
   }
 

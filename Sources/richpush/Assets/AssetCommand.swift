@@ -19,6 +19,7 @@ enum AssetCommand: Command {
       richpush asset describe img/logo.png --label summer --label "Sale 2027"
       richpush asset labels                   the labels that assets have, and how many
       richpush asset uses img/logo.png        the notifications and drafts with one
+      richpush asset rename img/logo.png new.png    with its text, focus, labels and versions
       richpush asset remove img/logo.png      removes one; sent notifications keep its content
       richpush asset removed                  what was removed and can be restored
       richpush asset versions img/logo.png    what one had before it was replaced or removed
@@ -63,7 +64,8 @@ enum AssetCommand: Command {
       .flag("json", "print one JSON object per line, for programs"),
     ] + Account.options(user: "publisher")
   static let operands = [
-    "list|show|check|add|describe|labels|uses|remove|removed|versions|restore|watch", "[NAME…]",
+    "list|show|check|add|describe|labels|uses|rename|remove|removed|versions|restore|watch",
+    "[NAME…]",
   ]
 
   static func run(_ arguments: Arguments) async throws {
@@ -85,17 +87,14 @@ enum AssetCommand: Command {
             isUnused: arguments.flag("unused")))
     case ("labels", 0):
       report.list(["LABEL", "ASSETS"], try await Account(arguments).client.assetLabels())
+    case ("rename", 2): try await rename(names[1], to: names[2], arguments, report)
     case ("removed", 0): report.list(try await Account(arguments).client.removedAssets())
     case ("show", 1...), ("remove", 1...), ("describe", 1...), ("versions", 1), ("uses", 1),
       ("restore", 1...):
       let amendment = action == "describe" ? try amendment(arguments) : nil
       let client = try Account(arguments).client
       for text in names {
-        let parts = text.split(separator: "/", maxSplits: 1).map(String.init)
-        guard parts.count == 2 else {
-          throw CommandLineError.usage(
-            "an asset is named TYPE/NAME, such as img/logo.png, not '\(text)'")
-        }
+        let parts = try parts(of: text)
         if action == "versions" {
           report.list(try await client.assetVersions(parts[1], richType: parts[0]))
         } else if action == "uses" {
@@ -119,8 +118,34 @@ enum AssetCommand: Command {
     default:
       throw CommandLineError.usage(
         "usage: asset list, show NAME, check FOLDER, add FILE, describe NAME, labels, uses NAME, "
-          + "remove NAME, removed, versions NAME, restore NAME or watch")
+          + "rename NAME NEW, remove NAME, removed, versions NAME, restore NAME or watch")
     }
+  }
+
+  /// Gives an asset another name, and tells which drafts have the earlier one.
+  private static func rename(
+    _ text: String, to name: String, _ arguments: Arguments, _ report: Report
+  ) async throws {
+    let parts = try parts(of: text)
+    // The name may be written as the asset's is.
+    let prefix = parts[0] + "/"
+    let new = name.hasPrefix(prefix) ? String(name.dropFirst(prefix.count)) : name
+    let client = try Account(arguments).client
+    report.line(try await client.renameAsset(parts[1], richType: parts[0], to: new))
+    let drafts = (try? await client.assetUses(parts[1], richType: parts[0]).drafts) ?? []
+    for draft in drafts {
+      let kind = draft.isTemplate ? "template" : "draft"
+      report.note("the \(kind) \(draft.id) \(draft.name) still names \(text)")
+    }
+  }
+
+  /// The rich type and the name of an asset.
+  private static func parts(of text: String) throws(CommandLineError) -> [String] {
+    let parts = text.split(separator: "/", maxSplits: 1).map(String.init)
+    guard parts.count == 2 else {
+      throw .usage("an asset is named TYPE/NAME, such as img/logo.png, not '\(text)'")
+    }
+    return parts
   }
 
   /// The SHA-256 of the content that `restore` names; nil for what was replaced or removed last.
@@ -173,7 +198,8 @@ enum AssetCommand: Command {
     let used = [
       "list": ["type", "state", "sort", "unused", "label"], "add": ["type"],
       "check": ["type", "plugins"],
-      "show": [], "describe": ["alt", "focus", "label", "remove"], "labels": [], "remove": [],
+      "show": [], "describe": ["alt", "focus", "label", "remove"], "labels": [], "rename": [],
+      "remove": [],
       "removed": [],
       "versions": [], "uses": [], "restore": ["version"], "watch": [],
     ]

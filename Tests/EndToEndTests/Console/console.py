@@ -1446,6 +1446,63 @@ def check_the_catalogue_is_searched_and_sorted_as_people_do_and_several_files_re
             page.request.delete(f"{SERVER}/api/assets/img/{name}", headers=basic("shop"))
 
 
+def check_files_are_labelled_and_renamed_and_what_uses_them_is_seen(console):
+    with console.page("shop") as page:
+        one, two, three = [f"labelled {number}.png" for number in ("one", "two", "three")]
+        for name in [one, two]:
+            pathlib.Path(ASSETS, "img", name).write_bytes(sample("img/logo.png"))
+        show(page, "catalogue")
+        for name in [one, two]:
+            shown(page, name)
+        page.get_by_role("button", name="Select", exact=True).click()
+        for name in [one, two]:
+            card(page, name).get_by_role("button").click()
+        page.get_by_role("button", name="Label 2 selected").click()
+        dialog = page.get_by_role("dialog", name="Label 2 selected")
+        dialog.get_by_label("Label", exact=True).fill("summer")
+        dialog.get_by_role("button", name="Save").click()
+        for name in [one, two]:
+            expect(card(page, name).locator(".labels")).to_have_text("summer")
+        page.get_by_role("button", name="End selection").click()
+        labels = page.get_by_role("combobox", name="Label", exact=True)
+        labels.select_option("summer")
+        expect(page.locator("asset-card:visible")).to_have_count(2)
+        labels.select_option("All labels")
+        sent = send(page, "shop", "With a labelled file", one)
+        states = page.get_by_role("combobox", name="State")
+        states.select_option("Unused")
+        expect(card(page, one)).to_be_hidden()
+        expect(card(page, two)).to_be_visible()
+        states.select_option("All states")
+        card(page, one).get_by_role("button").click()
+        dialog = page.get_by_role("dialog", name=one)
+        dialog.get_by_text("Used in (1)").click()
+        expect(dialog.get_by_role("link", name="With a labelled file")).to_have_attribute("href", f"#sent/{sent}")
+        dialog.get_by_label("Labels", exact=True).fill("summer, sale , summer")
+        dialog.get_by_role("button", name="Save").click()
+        expect(dialog.get_by_text("Saved.")).to_be_visible()
+        expect(dialog.get_by_label("Labels", exact=True)).to_have_value("sale, summer")
+        findings = violations(page, "file with labels")
+        dialog.get_by_role("button", name="Rename").click()
+        dialog = page.get_by_role("dialog", name="Rename")
+        expect(dialog).to_contain_text("Notifications keep the file.")
+        dialog.get_by_label("New name").fill(two)
+        findings += violations(page, "new name")
+        dialog.get_by_role("button", name="Rename").click()
+        expect(page.get_by_text("There is already a file")).to_be_visible()
+        card(page, one).get_by_role("button").click()
+        page.get_by_role("dialog", name=one).get_by_role("button", name="Rename").click()
+        page.get_by_role("dialog", name="Rename").get_by_label("New name").fill(three)
+        page.keyboard.press("Enter")
+        expect(card(page, three).locator(".labels span")).to_have_text(["sale", "summer"])
+        expect(card(page, one)).to_have_count(0)
+        assert pathlib.Path(ASSETS, "img", three).exists()
+        page.request.delete(f"{SERVER}/api/notifications/{sent}", headers=basic("shop"))
+        for name in [two, three]:
+            page.request.delete(f"{SERVER}/api/assets/img/{name}", headers=basic("shop"))
+        assert not findings, "\n".join(findings)
+
+
 def check_several_files_are_selected_by_range_and_keyboard_removed_and_brought_back(console):
     with console.page("shop") as page:
         names = [f"range {number}.png" for number in range(8, 12)]
