@@ -4,13 +4,14 @@ SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -ec
 .DEFAULT_GOAL := help
 .ONESHELL:
-.PHONY: help deps swift serve build earlier tools clients tests test test-system test-all check lint warnings docs pictures bench soak fuzz install copy deb image clean
+.PHONY: help deps swift serve cluster build earlier tools clients tests test test-system test-all check lint warnings docs pictures bench soak fuzz install copy deb image clean
 
 # What the build needs; what the tests run; what the benchmarks compare with.
 BUILD_PACKAGES := libsqlite3-dev libpng-dev libjpeg-dev liblcms2-dev \
   libcurl4-openssl-dev libssl-dev libunistring-dev libqrencode-dev zlib1g-dev libcrypt-dev libmpg123-dev libfaad-dev libheif-dev libwebp-dev libisal-dev curl
 # What the plugin video runs.
 SERVE_PACKAGES := ffmpeg
+CLUSTER_PACKAGES := haproxy postgresql python3 python3-swift libpq5
 TEST_PACKAGES := libgnutls28-dev openssl python3 python3-venv python3-h2 python3-cryptography php-cgi python3-flask perl libcgi-pm-perl libfcgi-perl libfcgi-dev bubblewrap \
   nginx slowhttptest rsync netpbm libjpeg-turbo-progs liblcms2-utils colord-data libgs-common libimage-exiftool-perl libsixel-examples ffmpeg imagemagick libheif-examples libavif-bin webp giflib-tools qrencode zbar-tools strace mandoc zsh fish postgresql-15 libpq5
 SYSTEM_PACKAGES := haproxy gnutls-bin libvips-tools chromium firefox-esr webkit2gtk-driver xvfb python3-aiohttp mmdebstrap gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static python3-swift \
@@ -25,7 +26,8 @@ IMAGE_PACKAGES := umoci openssl ca-certificates python3-yaml
 # The packages that the goals of this call need.
 of = $(if $(filter $(1),$(MAKECMDGOALS)),$(2))
 PACKAGES = $(BUILD_PACKAGES) \
-  $(call of,serve,$(SERVE_PACKAGES)) \
+  $(call of,serve cluster,$(SERVE_PACKAGES)) \
+  $(call of,cluster,$(CLUSTER_PACKAGES)) \
   $(call of,tools clients tests test test-system test-all bench soak fuzz check docs warnings,$(TEST_PACKAGES)) \
   $(call of,test-system test-all soak,$(SYSTEM_PACKAGES)) \
   $(call of,pictures,$(PICTURE_PACKAGES)) \
@@ -124,6 +126,15 @@ build: deps swift ## build the program and its plugins for use
 serve: build ## build, and run the server of the demonstration on 127.0.0.1:8080
 	$(RELEASE)/richpush serve --demo
 
+# Its data stays in var-cluster.
+cluster: build ## build, and run three nodes of it with PostgreSQL, an object store and HAProxy on 127.0.0.1:8080
+	@cluster="packaging/cluster/richpush-cluster --folder $(CURDIR)/var-cluster"
+	trap "$$cluster down" EXIT
+	trap 'kill $${!-} 2>/dev/null || true; exit' INT TERM
+	$$cluster up --demo --program $(CURDIR)/$(RELEASE)/richpush
+	echo "Another terminal can use it: $$cluster --help. Ctrl-C takes it down."
+	sleep infinity & wait
+
 tests: deps swift tools
 	swift build --build-tests $(DEBUG_FLAGS)
 
@@ -215,6 +226,9 @@ copy:
 	done
 	$(INSTALL_PROGRAM) $(RELEASE)/img-decode $(DESTDIR)$(PREFIX)/lib/richpush/plugins/img/
 	ln -sf ../lib/richpush/richpush $(DESTDIR)$(PREFIX)/bin/richpush
+	install -D -t $(DESTDIR)$(PREFIX)/share/richpush/cluster packaging/cluster/richpush-cluster
+	install -m 644 -t $(DESTDIR)$(PREFIX)/share/richpush/cluster packaging/cluster/*.py packaging/cluster/haproxy.cfg
+	ln -sf ../share/richpush/cluster/richpush-cluster $(DESTDIR)$(PREFIX)/bin/richpush-cluster
 
 deb: build ## make a Debian package, in .build/deb
 	rm -rf .build/deb

@@ -43,6 +43,11 @@ package struct ObjectStoreSettings: Sendable {
     files = [Self.accessKey, Self.secretKey].compactMap { environment[$0 + "_FILE"] }
   }
 
+  /// Lists, writes, reads and removes a small object in the bucket, within some seconds.
+  ///
+  /// - Throws: An error that says which of these is not possible.
+  package func check() async throws { try await configuration.check() }
+
   /// A secret from the variable itself, or from the file that `<name>_FILE` names.
   private static func secret(
     _ name: String, _ environment: [String: String]

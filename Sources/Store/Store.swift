@@ -151,6 +151,7 @@ package final class Store: Sendable {
     let connection = try PostgresConnection(url, for: .reading)
     try PostgresSchema.requireKnownVersion(connection)
     try PostgresSchema.requireFinishedMigration(connection)
+    try PostgresSchema.requirePermission(connection)
   }
 
   /// Returns if the store can be read and written: a change of the records, which waits for those before it, and a

@@ -52,6 +52,10 @@ with tempfile.TemporaryDirectory() as folder:
     hook = folder + "/usr/share/richpush/certbot-hook"
     assert os.stat(hook).st_mode & 0o777 == 0o755, "certbot runs it"
 
+    cluster = folder + "/usr/bin/richpush-cluster"
+    assert output(cluster, "--help").startswith("richpush-cluster runs"), "it finds its files"
+    assert os.path.exists(folder + "/usr/share/man/man1/richpush-cluster.1.gz")
+
     document = json.load(open(folder + "/usr/share/doc/richpush/richpush.spdx.json"))
     files = {each["SPDXID"]: each["fileName"].removeprefix("./" + FOLDER) for each in document["files"]}
     assert set(files.values()) == PROGRAMS, files

@@ -74,6 +74,7 @@ def fill(root):
     output("dpkg-deb", "-x", PACKAGE, root)
     for unused in "etc", "lib", "usr/share":
         shutil.rmtree(f"{root}/{unused}", ignore_errors=True)
+    os.unlink(f"{root}/usr/bin/richpush-cluster")
     output("sh", "-c", f"dpkg-deb --fsys-tarfile '{PACKAGE}' | tar -x -C '{root}' "
            "./usr/share/doc/richpush/copyright ./usr/share/doc/richpush/richpush.spdx.json")
     programs = [path for path in glob.glob(root + "/usr/lib/richpush/**", recursive=True)

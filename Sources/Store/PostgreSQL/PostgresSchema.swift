@@ -76,6 +76,26 @@ enum PostgresSchema {
       ?? false
   }
 
+  /// Throws `failed` if the role may not make the tables, or change those that are there.
+  static func requirePermission(_ connection: PostgresConnection) throws {
+    let problem = try connection.value(
+      """
+      SELECT CASE
+        WHEN current_schema() IS NULL
+        THEN 'there is no schema for its tables: the search_path is ' || current_setting('search_path')
+        WHEN NOT has_schema_privilege(current_schema(), 'CREATE')
+        THEN 'the role ' || current_user || ' may not create tables in the schema ' || current_schema()
+          || ': make it the owner of the database'
+        ELSE (
+          SELECT 'the role ' || current_user || ' may not change the table ' || relname
+            || ', whose owner is ' || pg_get_userbyid(relowner)
+          FROM pg_class WHERE oid = to_regclass(quote_ident(current_schema()) || '.schema_version')
+            AND NOT pg_has_role(relowner, 'USAGE'))
+        END
+      """, as: String?.self)
+    if let problem = problem ?? nil { throw StoreError(.failed, problem) }
+  }
+
   /// Nil if there are no tables.
   private static func presentVersion(_ connection: PostgresConnection) throws -> Int? {
     let exists = try connection.value(

@@ -16,15 +16,21 @@ enum ConfigCommand: Command {
 
     FILE is read as systemd reads it for the packaged service; the default is
     /etc/richpush/richpush.env. The exit code of check is 78 if anything is wrong. It connects to the
-    database, reads the TLS certificates, and warns of what is permitted and probably not meant, such
-    as secrets that every user of the machine can read: in FILE, and in the files that it names.
+    database, writes, reads and removes a small object in the bucket of --objects, reads the TLS
+    certificates, and warns of what is permitted and probably not meant, such as secrets that every
+    user of the machine can read: in FILE, and in the files that it names.
     """
-  static let options: [Option] = []
+  static let options: [Option] = [
+    .flag("offline", "check: neither connect to the database nor to the object store")
+      .withoutVariable
+  ]
   static let operands = ["check|template", "[FILE]"]
 
   static func run(_ arguments: Arguments) async throws {
     switch (arguments.operands[0], arguments.subject) {
-    case ("check", let path): try check(path ?? StoreLocation.packageFile)
+    case ("check", let path):
+      try await check(
+        path ?? StoreLocation.packageFile, isOffline: arguments.flag("offline"))
     case ("template", nil): Terminal.print("\(lines: template)")
     default: throw CommandLineError.usage("usage: config check [FILE] or config template")
     }
@@ -32,7 +38,7 @@ enum ConfigCommand: Command {
 
   // MARK: - Checking
 
-  private static func check(_ path: String) throws {
+  private static func check(_ path: String, isOffline: Bool) async throws {
     guard let text = try? String(contentsOf: URL(filePath: path), encoding: .utf8) else {
       throw CommandLineError.failed("the file \(path) cannot be read", exitCode: ExitCode.notFound)
     }
@@ -46,9 +52,12 @@ enum ConfigCommand: Command {
       for problem in certificateProblems(configuration) {
         problems.append((file.line(of: "RICHPUSH_TLS_CERTIFICATE") ?? 0, problem))
       }
-      if let problem = recordsProblem(configuration) {
+      if let problem = recordsProblem(configuration, isOffline: isOffline) {
         let variable = configuration.database == nil ? Option.data : .database
         problems.append((file.line(of: variable.variable) ?? 0, problem))
+      }
+      if !isOffline, let problem = await objectsProblem(configuration) {
+        problems.append((file.line(of: Option.objects.variable) ?? 0, problem))
       }
     }
     for problem in problems.sorted(by: { $0.line < $1.line }) {
@@ -80,12 +89,22 @@ enum ConfigCommand: Command {
   }
 
   /// Why the server could not use its records.
-  private static func recordsProblem(_ configuration: OriginConfiguration) -> String? {
+  private static func recordsProblem(
+    _ configuration: OriginConfiguration, isOffline: Bool
+  ) -> String? {
     // A relative folder is one of where the server is started.
     guard configuration.data.hasPrefix("/") || configuration.database != nil else { return nil }
     do {
       try DataFolderAdmin.checkRecords(
-        data: configuration.data, database: configuration.database)
+        data: configuration.data, database: isOffline ? nil : configuration.database)
+      return nil
+    } catch { return error.logDescription }
+  }
+
+  /// Why the server could not use its bucket.
+  private static func objectsProblem(_ configuration: OriginConfiguration) async -> String? {
+    do {
+      try await configuration.objects?.check()
       return nil
     } catch { return error.logDescription }
   }
