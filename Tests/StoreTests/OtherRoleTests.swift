@@ -12,8 +12,8 @@ struct OtherRoleTests {
   private let first = Scratch()
   private let second = Scratch()
 
-  /// Connects as the role, which is made for the test.
-  private func connectAsOther() throws -> PostgresConnection {
+  /// The URL of the database for the role, which is made for the test.
+  private func urlOfOther() throws -> String {
     let url = try #require(try first.database())
     let administrator = try PostgresConnection(url, for: .writing)
     try administrator.script(
@@ -25,8 +25,11 @@ struct OtherRoleTests {
       END $$
       """)
     let scheme = try #require(url.firstRange(of: "://")), at = try #require(url.firstIndex(of: "@"))
-    return try PostgresConnection(
-      url[..<scheme.upperBound] + "mallory" + url[at...], for: .writing)
+    return url[..<scheme.upperBound] + "mallory" + url[at...]
+  }
+
+  private func connectAsOther() throws -> PostgresConnection {
+    try PostgresConnection(urlOfOther(), for: .writing)
   }
 
   private func open(_ scratch: Scratch) throws -> Store {
@@ -96,6 +99,24 @@ struct OtherRoleTests {
     #expect(throws: (any Error).self) { try connectAsOther() }
     try administrator.script("GRANT CONNECT ON DATABASE \(name) TO mallory")
     #expect(try await store.databaseAccess()?.roles == ["mallory"])
+  }
+
+  @Test func `a check says what the role of a server has no right to`() async throws {
+    let url = try urlOfOther()
+    func problem() -> String {
+      do { try Store.checkDatabase(at: url) } catch { return "\(error)" }
+      return ""
+    }
+    let administrator = try PostgresConnection(try #require(try first.database()), for: .writing)
+    #expect(problem().contains("there is no schema for its tables"), "\(problem())")
+    try administrator.script("GRANT USAGE ON SCHEMA \(first.schema) TO mallory")
+    #expect(problem().contains("may not create tables in the schema"), "\(problem())")
+    try administrator.script("GRANT CREATE ON SCHEMA \(first.schema) TO mallory")
+    #expect(problem().isEmpty, "\(problem())")
+    _ = try open(first)
+    try administrator.script("GRANT SELECT ON schema_version TO mallory")
+    #expect(problem().contains("may not change the table schema_version"), "\(problem())")
+    #expect(throws: Never.self) { try Store.checkDatabase(at: try #require(try first.database())) }
   }
 
   private final class Lanes: Sendable {

@@ -438,6 +438,7 @@ class Cluster:
             os.rename(data + ".new", data)
         process = self.process("postgresql")
         if not process.pid:
+            self.clear_lock(data)
             most = max(100, 11 * self.settings["nodes"] + 20)
             process.start([f"{programs}/postgres", "-D", data, "-k", self.database_folder, "-c", "listen_addresses=",
                            "-c", f"max_connections={most}"])
@@ -451,6 +452,21 @@ class Cluster:
         if not sql("SELECT 1 FROM pg_database WHERE datname = 'richpush'"):
             sql("CREATE DATABASE richpush OWNER richpush ENCODING 'UTF8' TEMPLATE template0")
             sql("REVOKE CONNECT ON DATABASE richpush FROM PUBLIC")
+
+    def clear_lock(self, data):
+        """PostgreSQL refuses to start while a process has the ID in its lock files, be it one that nobody has waited for.
+        Its own processes have the data as current folder, and end soon after the first one."""
+        def is_used():
+            for folder in glob.glob("/proc/[0-9]*/cwd"):
+                with contextlib.suppress(OSError):
+                    if os.readlink(folder) == data:
+                        return True
+            return False
+
+        locks = [f"{data}/postmaster.pid", f"{self.database_folder}/.s.PGSQL.5432.lock"]
+        if any(map(os.path.exists, locks)) and until(lambda: not is_used(), 20):
+            for path in filter(os.path.exists, locks):
+                os.unlink(path)
 
     def start_store(self):
         if self.settings["bucket"]:
@@ -559,7 +575,10 @@ def answer(url):
     try:
         connection.request("GET", parts.path or "/")
         response = connection.getresponse()
-        return response.status, (response.read(2000).decode(errors="replace").splitlines() or [""])[0]
+        text = response.read(2000).decode(errors="replace")
+        with contextlib.suppress(ValueError, KeyError, TypeError):
+            text = json.loads(text)["detail"]
+        return response.status, (text.splitlines() or [""])[0]
     except (OSError, http.client.HTTPException) as error:
         return 0, str(error)
     finally:

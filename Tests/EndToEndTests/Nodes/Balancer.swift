@@ -3,7 +3,7 @@ import StandIns
 import Testing
 import Waiting
 
-/// HAProxy or nginx with the configuration of `docs/SCALING.md`, on a port of its own.
+/// HAProxy with the configuration of `packaging/cluster`, or nginx with that of `docs/SCALING.md`, on a port of its own.
 final class Balancer: Sendable {
   enum Program { case haproxy, nginx }
 
@@ -44,11 +44,12 @@ final class Balancer: Sendable {
   private static func startHAProxy(
     _ scratch: Scratch, _ port: Int, _ nodes: [RunningServer]
   ) throws -> Child {
-    let text = try configuration("docs/SCALING.md", "haproxy", for: nodes)
-      .replacing(/bind :443 .*/, with: "bind 127.0.0.1:\(port)")
-      .replacing("push.example", with: "127.0.0.1")
-    let file = try scratch.drop(Array(text.utf8), as: "haproxy.cfg")
-    return try Child(haproxy, ["-db", "-f", file.path])
+    let file = String(decoding: try Package.bytes("packaging/cluster/haproxy.cfg"), as: UTF8.self)
+    let text = nodes.enumerated().reduce(file) { text, node in
+      text.replacing("10.213.81.\(node.offset + 11):8080", with: "127.0.0.1:\(node.element.port)")
+    }.replacing("bind :8080", with: "bind 127.0.0.1:\(port)")
+    let path = try scratch.drop(Array(text.utf8), as: "haproxy.cfg").path
+    return try Child(haproxy, ["-db", "-f", path])
   }
 
   /// The server of `docs/OPERATIONS.md` with the other upstream servers, without TLS.

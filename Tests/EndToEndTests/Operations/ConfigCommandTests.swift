@@ -1,13 +1,16 @@
 import Foundation
+import StandIns
 import Testing
 
 /// `richpush config`, whose file systemd reads.
 @Suite(.timeLimit(.minutes(1))) struct ConfigCommandTests {
-  private func check(_ text: String) async throws -> (code: Int32, output: String, errors: String) {
+  private func check(
+    _ text: String, flags: [String] = []
+  ) async throws -> (code: Int32, output: String, errors: String) {
     let scratch = try Scratch()
     let file = try scratch.drop(Array(text.utf8), as: "env")
     #expect(chmod(file.path, 0o600) == 0)
-    let result = try await Child.run("richpush", ["config", "check", file.path])
+    let result = try await Child.run("richpush", ["config", "check", file.path] + flags)
     return (
       result.exitCode, result.output.joined(separator: "\n"),
       result.errors.replacing(file.path + ":", with: "")
@@ -123,10 +126,45 @@ import Testing
       "RICHPUSH_DATA=/etc\nRICHPUSH_DATABASE=postgres://richpush:hidden@127.0.0.1:1/richpush\n")
     #expect(code == 78)
     #expect(errors.contains("2: ") && !errors.contains("hidden") && !output.contains("hidden"))
+    let offline = try await check(
+      "RICHPUSH_DATABASE=postgres://richpush:hidden@127.0.0.1:1/richpush\n", flags: ["--offline"])
+    #expect(offline.code == 0 && offline.errors.isEmpty, "\(offline)")
     let folder = try await check("RICHPUSH_DATA=/etc\n")
     #expect(folder.code == 78 && folder.errors.contains("richpush: 1: "), "\(folder.errors)")
     let absent = try await check("RICHPUSH_DATA=/var/lib/richpush-that-is-not-there\n")
     #expect(absent.code == 0 && absent.errors.isEmpty, "\(absent.errors)")
+  }
+
+  @Test func `it tries the bucket, leaves nothing in it, and says what the key may not do`()
+    async throws
+  {
+    let store = try ObjectStandIn()
+    let text = """
+      RICHPUSH_OBJECTS_ACCESS_KEY=rich:push
+      RICHPUSH_OBJECTS=\(store.url)
+      RICHPUSH_OBJECTS_SECRET_KEY=hidden
+      """
+    let good = try await check(text)
+    #expect(good.code == 0 && good.errors.isEmpty, "\(good)")
+    #expect(store.received.map(\.method) == ["GET", "PUT", "GET", "DELETE"])
+    #expect(store.keys.isEmpty)
+    for (method, verb) in [("PUT", "written"), ("GET", "read"), ("DELETE", "removed")] {
+      store.fail { request, _ in
+        request.method == method && !request.key.isEmpty ? .status(403, "AccessDenied") : nil
+      }
+      let (code, _, errors) = try await check(text)
+      #expect(code == 78, "\(errors)")
+      let sentence = "richpush: 2: objects in the bucket bucket cannot be \(verb): "
+      #expect(errors.contains(sentence), "\(errors)")
+      #expect(store.keys.isEmpty == (method != "DELETE"), "\(store.keys)")
+    }
+    store.fail { request, _ in
+      request.method == "GET" && !request.key.isEmpty ? .corrupt : nil
+    }
+    #expect(try await check(text).errors.contains("other bytes"))
+    store.forget()
+    let offline = try await check(text, flags: ["--offline"])
+    #expect(offline.code == 0 && store.received.isEmpty, "\(offline)")
   }
 
   @Test func `it warns of a contact that Apple refuses, with the reason`() async throws {
