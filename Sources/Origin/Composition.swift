@@ -226,6 +226,7 @@ struct RouteServices: Sendable {
       segments: SegmentRoutes(
         store: store, announcement: delivery.publisher.announcement,
         approveAbove: configuration.approveAbove),
+      imports: ImportRoutes(store: store, exports: exports),
       approvals: ApprovalRoutes(store: store),
       pairings: PairingRoutes(
         store: store, authenticator: authenticator, publicURL: configuration.publicURL),

@@ -126,6 +126,14 @@ extension WeekStatistics.Week: ExportRow {
   }
 }
 
+extension ImportReport.Line: ExportRow {
+  package static let exportColumns = ["line", "username", "result", "reason"]
+
+  package var exportCells: [ExportCell] {
+    [.number(line), .text(username), .text(result.rawValue), ExportCell(reason)]
+  }
+}
+
 // MARK: - Pages of them
 
 /// A page of a table that can be exported.

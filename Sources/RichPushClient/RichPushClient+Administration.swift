@@ -158,6 +158,27 @@ extension RichPushClient {
     try await value(request("POST", ["api", "attributes"], json: AttributeImport(users)))
   }
 
+  /// Replaces what is known of the users in a CSV file (RFC 4180), or only says what that would do; for publishers.
+  ///
+  /// The first line names the columns: `username`, and attributes. All attributes of a user are replaced; an empty field
+  /// is none. Nobody is added. Lines that are wrong are left out, and reported. The file has at most 16 MiB and 200,000
+  /// lines.
+  ///
+  /// ```swift
+  /// let report = try await client.importAttributes(csv: Data("username,city\ndora,Bern\n".utf8))
+  /// print(report.changed, report.lines.map { "line \($0.line): \($0.reason ?? "")" })
+  /// ```
+  @discardableResult
+  public func importAttributes(csv: Data, dryRun: Bool = false) async throws -> ImportReport {
+    var request = try request(
+      "POST", ["api", "attributes", "import"], query: Self.query([("dry-run", dryRun ? "" : nil)]))
+    request.fields["Content-Type"] = "text/csv"
+    request.body = .data(csv)
+    // The answer comes when all is done.
+    request.timeout = 600
+    return try await value(request)
+  }
+
   /// Removes a user with all devices.
   ///
   /// ```swift

@@ -17,49 +17,6 @@ import Waiting
     try result.output.map { try JSONDecoder().decode(JSONValue.self, from: Data($0.utf8)) }
   }
 
-  @Test func `attributes are imported from CSV, and shown`() async throws {
-    try await RunningServer.lend { server in
-      for user in ["alice", "bob"] { _ = try await server.client(user).inbox() }
-      let scratch = try Scratch()
-      func run(_ csv: String) async throws -> Child.Result {
-        let file = scratch.folder.path + "/people.csv"
-        try Data(csv.utf8).write(to: URL(filePath: file))
-        return try await Self.run("people", "import", file, "--user", "shop", on: server)
-      }
-      let text =
-        "\u{FEFF}username,name,city\r\nalice,\"Alice \"\"A\"\"\nBlue\",Bern\r\n\r\nbob,Bob,\r\n"
-      let done = try await run(text)
-      #expect(done.exitCode == 0 && done.output == ["changed the attributes of 2 users"])
-      let shown = try await Self.run(
-        "people", "attributes", "alice", "--user", "shop", "--json", on: server)
-      #expect(try Self.json(shown).first?.name.text == "Alice \"A\"\nBlue")
-      let bob = try await Self.run("people", "attributes", "bob", "--user", "shop", on: server)
-      #expect(bob.output == ["name=Bob"])
-      let unknown = try await run("name,username\nZ,zoe\nB,bob")
-      #expect(unknown.exitCode == 66 && unknown.errors.contains("there are no users “zoe”"))
-      for (csv, words) in [
-        ("name\nx", "line 1: there is no column “username”"),
-        ("username,Na me\nbob,x", "line 1: “Na me” is not the name of an attribute"),
-        ("username,a,a\nbob,x,y", "line 1: a column is there twice"),
-        ("username,a\nbob,x\nalice", "line 3: 1 fields, not 2"),
-        ("username,a\nbob,x\nbob,y", "line 3: “bob” is there twice"),
-        ("username,a\nb b,x", "line 2: “b b” is not a user's name"),
-        ("username,a\nbob,\"x", "line 2: a quoted field does not end"),
-        ("username,a\nbob,\"x\"y", "line 2: a quoted field goes on"),
-        (
-          "username,a\nbob,\(String(repeating: "x", count: 257))",
-          "line 2: a has more than 256 bytes"
-        ),
-      ] {
-        let wrong = try await run(csv)
-        #expect(wrong.exitCode == 65 && wrong.errors.contains(words), "\(csv): \(wrong.errors)")
-      }
-      #expect(try await run("username,a\n").exitCode == 0)
-      let none = try await Self.run("people", "import", "/none.csv", "--user", "shop", on: server)
-      #expect(none.exitCode == 66)
-    }
-  }
-
   @Test func `a publisher sees whom a notification reaches, and who has fetched it`() async throws {
     try await RunningServer.lend { server in
       _ = try await server.client("alice").inbox()

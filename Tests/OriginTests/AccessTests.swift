@@ -116,6 +116,7 @@ import Testing
     "GET /api/users/{}/attributes": Expectation(.publisher, 404),
     "PUT /api/users/{}/attributes": Expectation(.publisher, 400),
     "POST /api/attributes": Expectation(.publisher, 400),
+    "POST /api/attributes/import": Expectation(.publisher, 422),
     "GET /api/failed-logins": Expectation(.admin, 200),
     "GET /api/storage": Expectation(.admin, 200),
     "POST /api/tokens": Expectation(.publisher, 400, by: .session),

@@ -42,6 +42,7 @@ import Testing
       ("SentPage", sentPage(true), sentPage(false)),
       ("NotificationStatistics", statistics, statistics),
       ("WeekStatistics", weeks, WeekStatistics(weeks: [])),
+      ("ImportReport", importReport, ImportReport()),
       ("ReceiptPage", receiptPage(true), receiptPage(false)),
       ("DeliveryPage", deliveryPage(true), deliveryPage(false)),
       ("AudienceSize", audience(true), audience(false)), ("DryRun", dryRun(true), dryRun(false)),
@@ -140,6 +141,12 @@ import Testing
   }
 
   // MARK: - Messages
+
+  private static let importReport = {
+    var report = ImportReport()
+    report.add([ImportReport.Line(2, "bob", .refused, "There is no user “bob”.")])
+    return report
+  }()
 
   private static let weeks = WeekStatistics(weeks: [WeekStatistics.Week(start: date)])
 

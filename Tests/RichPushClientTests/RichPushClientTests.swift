@@ -174,6 +174,23 @@ import Testing
     #expect(error?.status == 412 && error?.reason == "There is already a file.")
   }
 
+  @Test func `sends a CSV file of attributes, and reads the report`() async throws {
+    let server = try StandIn { request, connection in
+      connection.answer(
+        200, [],
+        """
+        {"changed":1,"unchanged":0,"refused":1,"more":0,
+        "lines":[{"line":3,"username":"bob","result":"refused","reason":"No."}]}
+        """)
+    }
+    let file = "username,city\nalice,Bern\nbob,Rom\n"
+    let report = try await client(of: server).importAttributes(csv: Data(file.utf8), dryRun: true)
+    #expect(report.changed == 1 && report.lines.first?.reason == "No.")
+    #expect(server.requests.first?.target == "/api/attributes/import?dry-run=")
+    #expect(server.requests.first?.fields["content-type"] == "text/csv")
+    #expect(server.requests.first?.body == file)
+  }
+
   @Test func `reads a list of assets page by page`() async throws {
     let server = try StandIn { request, connection in
       let isFirst = !request.target.contains("after")

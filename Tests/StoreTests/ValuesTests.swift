@@ -14,6 +14,11 @@ import Testing
     ])
     #expect(known == ["alice", "bob"])
     #expect(try await accounts.attributes(of: alice) == ["name": "Alice", "city": "Bern"])
+    _ = try await accounts.setAttributes(["carol": [:]])
+    #expect(
+      try await accounts.attributes(named: ["bob", "carol", "nobody"])
+        == ["bob": ["name": "Bob"], "carol": [:]])
+    #expect(try await accounts.attributes(named: []) == [:])
     _ = try await accounts.setAttributes(["alice": ["name": "Ann \"x\" é\u{1}"]])
     #expect(try await accounts.attributes(of: alice) == ["name": "Ann \"x\" é\u{1}"])
     let values = try await accounts.attributes(["name", "city"], of: [alice, carol])

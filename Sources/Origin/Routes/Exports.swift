@@ -13,6 +13,13 @@ final class Exports: Sendable {
 
   init(store: Store, log: Log) { (self.store, self.log) = (store, log) }
 
+  /// Whether a request asks for a table.
+  func isAsked(for context: RequestContext) -> Bool { Self.format(for: context) != nil }
+
+  private static func format(for context: RequestContext) -> ExportFormat? {
+    ExportFormat.allCases.first { context.accepts($0.rawValue) }
+  }
+
   /// A page or, if one of the formats of exports was asked for, all pages as a table, in a file of this name.
   ///
   /// `read` reads at most `limit` rows at a position, which the page before has as `next`; a table is read by
@@ -23,7 +30,7 @@ final class Exports: Sendable {
     _ context: RequestContext, named name: String, at position: Int? = nil, limit: Int = 0,
     largest: Int = 0, _ read: @escaping @Sendable (_ at: Int?, _ limit: Int) async throws -> Page
   ) async throws -> Response {
-    guard let format = ExportFormat.allCases.first(where: { context.accepts($0.rawValue) }) else {
+    guard let format = Self.format(for: context) else {
       return .json(200, try await read(position, limit))
     }
     let caller = context.caller

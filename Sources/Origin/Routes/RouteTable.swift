@@ -1,5 +1,6 @@
 import HTTP
 import Intake
+import RichPushAPI
 
 /// The API's routes (`GET /api/openapi.json`).
 struct RouteTable: Sendable {
@@ -25,6 +26,7 @@ struct RouteTable: Sendable {
   let webhooks: WebhookRoutes
   let drafts: DraftRoutes
   let segments: SegmentRoutes
+  let imports: ImportRoutes
   let approvals: ApprovalRoutes
   let pairings: PairingRoutes
   let signUps: SignUpRoutes
@@ -198,6 +200,9 @@ struct RouteTable: Sendable {
         "POST", "/api/attributes", for: .publisher,
         body: .memory(limit: 256 << 10, largest: 4 << 20),
         users.importAttributes),
+      Route(
+        "POST", "/api/attributes/import", for: .publisher,
+        body: .file(limit: ImportReport.largestFile), deadline: ImportRoutes.time, imports.post),
       Route("GET", "/api/failed-logins", for: .admin, users.refusals),
       Route("GET", "/api/storage", for: .admin, health.storage),
       Route("GET", "/api/plugins", for: .admin, plugins.list),

@@ -94,6 +94,8 @@ package protocol Accounts: Sendable {
   func names(of users: [UserID]) async throws -> [UserID: String]
   /// What is known of a user, by name.
   func attributes(of user: UserID) async throws -> [String: String]
+  /// What is known of users, who are given by name, of those that exist.
+  func attributes(named names: [String]) async throws -> [String: [String: String]]
   /// Replaces what is known of users, who are given by name, all of it or nothing; returns the names of those that
   /// exist.
   func setAttributes(_ attributes: [String: [String: String]]) async throws -> Set<String>

@@ -7,6 +7,23 @@ extension EngineTables {
     }
   }
 
+  func attributes(named names: [String]) async throws -> [String: [String: String]] {
+    try await database.read { connection in
+      var found: [String: [String: String]] = [:]
+      _ = try connection.rows(
+        """
+        SELECT users.name, user_attribute.name, value
+        FROM users LEFT JOIN user_attribute ON user_id = id WHERE users.name \(connection.isIn("$1"))
+        """, values: [names], limit: .max
+      ) { row in
+        let user: String = try row.next()
+        let (name, value): (String?, String?) = (try row.next(), try row.next())
+        found[user, default: [:]][name ?? ""] = value
+      }
+      return found
+    }
+  }
+
   func setAttributes(_ attributes: [String: [String: String]]) async throws -> Set<String> {
     try await database.write { transaction in
       let names = attributes.keys.sorted()

@@ -1,3 +1,6 @@
+import FoundationEssentials
+import Glibc
+import Primitives
 import RichPushAPI
 import RichPushClient
 
@@ -17,11 +20,17 @@ enum PeopleCommand: Command {
       richpush people remove dora                 with all devices; never the last admin
       richpush people attributes dora             what is known of dora, for placeholders
       richpush people import FILE.csv             replaces what is known of the users in it
+      richpush people import FILE.csv --dry-run   only says what that would change
       richpush people refused                     addresses and names that have to wait
 
     For admins; attributes and import also for publishers. The first line of the file to import
     names its columns, such as 'username,name,city': that of the user's name has to be 'username',
-    all others are attributes. An empty field is none. 'richpush user' does the same on the server's machine, without a password. The new
+    all others are attributes. Semicolons may be in the place of commas, and - stands for standard
+    input. All attributes of a user are replaced; an empty field is none. Nobody is added. Each line
+    that is wrong is printed and left out, and the exit code is 65. After an interruption the
+    same file can be imported again.
+
+    'richpush user' does the same on the server's machine, without a password. The new
     password is prompted for, or read from standard input: one line, after that of --password -.
     With --end-registrations, password and sign-out also end the registrations of all devices,
     which get no pushes then until they register again.
@@ -33,6 +42,7 @@ enum PeopleCommand: Command {
       .value("end", "REGISTRATION", "devices: end this registration"),
       .flag("end-registrations", "password, sign-out: end the devices' registrations, too"),
       .value("max-devices", "NUMBER", "add, quota: how many devices can be registered"),
+      .flag("dry-run", "import: change nothing"),
       .flag("json", "print one JSON object per line, for programs"),
     ] + Account.options(user: "admin")
   static let operands = [
@@ -96,7 +106,10 @@ enum PeopleCommand: Command {
       let lines = attributes.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }
       report.show(attributes, "\(lines.joined(separator: "\n"))")
     case ("import", let file?):
-      try await AttributeFile(file).send(by: client(), report)
+      let content = try content(ofFile: file)
+      try await importAttributes(
+        content, named: file == "-" ? "standard input" : file,
+        dryRun: arguments.flag("dry-run"), client(), report)
     case ("refused", nil):
       report.list(
         ["ADDRESS", "NAME", "FAILURES", "UNTIL"], try await client().failedLogins().refused)
@@ -106,6 +119,44 @@ enum PeopleCommand: Command {
           + "attributes NAME"
       )
     }
+  }
+
+  private static func content(ofFile path: String) throws(CommandLineError) -> [UInt8] {
+    let most = ImportReport.largestFile
+    let content: [UInt8]
+    do {
+      let file =
+        path == "-"
+        ? FileDescriptor(owning: dup(STDIN_FILENO)) : try FileDescriptor(path, O_RDONLY)
+      content = try file?.readAll(limit: most + 1) ?? []
+    } catch {
+      throw .failed("\(path) cannot be read: \(error)", exitCode: ExitCode.notFound)
+    }
+    guard content.count <= most else {
+      throw .failed(
+        "\(path) has more than \(most) bytes: import it in parts", exitCode: ExitCode.refused)
+    }
+    return content
+  }
+
+  private static func importAttributes(
+    _ file: [UInt8], named name: String, dryRun: Bool, _ client: RichPushClient, _ report: Report
+  ) async throws {
+    defer { Terminal.showProgress("") }
+    Terminal.showProgress("importing \(name)")
+    let result = try await client.importAttributes(csv: Data(file), dryRun: dryRun)
+    Terminal.showProgress("")
+    report.show(
+      result,
+      "\(dryRun ? "would be " : "")changed: \(result.changed), unchanged: \(result.unchanged), refused: \(result.refused)"
+    )
+    guard result.refused > 0 else { return }
+    for line in result.lines {
+      Terminal.printError("\(name), line \(line.line): \(line.reason ?? "")")
+    }
+    let more = result.more > 0 ? "; the first \(result.lines.count) of them are listed" : ""
+    throw CommandLineError.failed(
+      "lines of \(name) were not taken\(more)", exitCode: ExitCode.refused)
   }
 
   private static func role(of name: String, _ client: RichPushClient) async throws -> String {

@@ -65,7 +65,7 @@ import Testing
     expected-statuses = ["2XX", 403, 404, 409, 413, 415, 422, 429, "5XX"]
 
     [[operations]]
-    include-operation-id = ["updateDevice", "changeDeviceSettings", "countAudience", "createAccessToken", "createWebhook", "countWeeks", "describeAsset"]
+    include-operation-id = ["updateDevice", "changeDeviceSettings", "countAudience", "createAccessToken", "createWebhook", "countWeeks", "describeAsset", "importAttributeFile"]
     [operations.checks.positive_data_acceptance]
     expected-statuses = ["2XX", 403, 404, 409, 413, 422, 429, "5XX"]
 
