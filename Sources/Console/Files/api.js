@@ -37,7 +37,7 @@ async function send(method, path, body, headers) {
     response = await fetch(address(path), {
       method,
       headers: { Accept: "application/json", ...(body && { "Content-Type": "application/json" }), ...headers },
-      body: body && JSON.stringify(body),
+      body: body instanceof Blob ? body : body && JSON.stringify(body),
     });
   } catch {
     throw away();
@@ -67,6 +67,9 @@ export const get = (path) => send("GET", path);
 /** A table as text, as comma-separated values. */
 export const download = (path) => send("GET", path, undefined, { Accept: "text/csv, application/problem+json" });
 export const post = (path, body) => send("POST", path, body);
+/** Sends a file of comma-separated values; with `isTable`, the answer is one, too. */
+export const postTable = (path, file, isTable = false) => send("POST", path, file,
+  { "Content-Type": "text/csv", ...(isTable && { Accept: "text/csv, application/problem+json" }) });
 export const put = (path, body, headers) => send("PUT", path, body, headers);
 export const patch = (path, body) => send("PATCH", path, body);
 export const remove = (path) => send("DELETE", path);

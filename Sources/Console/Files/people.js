@@ -4,6 +4,7 @@ import { get, put, query, remove } from "./api.js";
 import { deviceTable } from "./device-table.js";
 import { fill, h } from "./dom.js";
 import { number, time } from "./format.js";
+import { importPeople } from "./import-dialog.js";
 import { pagedTable } from "./paged-table.js";
 import { pair } from "./pairing.js";
 import { confirmed, Screen, table } from "./screen.js";
@@ -22,7 +23,9 @@ class People extends Screen {
     });
     this.waiting = signUps(this, () => this.users.show());
     this.refused = h("section", { class: "line-up" });
-    this.frame(texts.screens.people, [h("button", { class: "main", on: { click: () => this.edit() } }, t.add)],
+    this.frame(texts.screens.people, [
+      h("button", { on: { click: () => importPeople(this) } }, texts.importing.start),
+      h("button", { class: "main", on: { click: () => this.edit() } }, t.add)],
       this.waiting, h("section", { class: "line-up" }, this.users), h("h2", {}, t.refused), this.refused);
     await Promise.all([this.users.show(), this.waiting.show(), this.showRefused()]);
   }

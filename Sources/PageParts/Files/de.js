@@ -301,6 +301,16 @@ export const texts = {
     endRegistrations: "Auch alle Geräte abmelden: Sie bekommen keine Benachrichtigungen, bis sie sich neu anmelden",
     tokens: "Zugriffstoken", tokensOf: (name) => `Zugriffstoken von ${name}`,
   },
+  importing: {
+    start: "Importieren", title: "Angaben zu Personen importieren", file: "CSV-Datei",
+    hint: "Die erste Zeile nennt die Spalten: username und Angaben wie name oder city. Von jeder Person in der Datei werden alle Angaben ersetzt; ein leeres Feld heißt keine Angabe. Personen werden nicht hinzugefügt.",
+    checking: "Die Datei wird geprüft …", running: "Die Datei wird importiert …",
+    tooLarge: "Die Datei hat mehr als 16 MB. Importieren Sie sie in Teilen.", unreadable: "Die Datei wurde geändert oder ist nicht lesbar. Wählen Sie sie noch einmal.",
+    found: (changed, unchanged, refused) => `${people(changed)} ${plural.select(changed) === "one" ? "wird" : "werden"} geändert, ${number(unchanged)} ${plural.select(unchanged) === "one" ? "hat" : "haben"} diese Angaben schon, ${counted(refused, "Zeile", "Zeilen")} ${plural.select(refused) === "one" ? "wird" : "werden"} ausgelassen.`,
+    line: "Zeile", name: "Name", reason: "Warum sie ausgelassen wird", more: (value) => `${counted(value, "weitere Zeile", "weitere Zeilen")} ${plural.select(value) === "one" ? "wird" : "werden"} ausgelassen. Im Bericht stehen alle.`,
+    report: "Bericht speichern", submit: (value) => `${people(value)} importieren`,
+    done: (changed, refused) => `${people(changed)} geändert${refused ? `, ${counted(refused, "Zeile", "Zeilen")} ausgelassen` : ""}.`,
+  },
   password: {
     change: "Passwort ändern", hint: "Hier bleiben Sie angemeldet. Andere Browser und Ihre Geräte müssen sich neu anmelden.",
     old: "Bisheriges Passwort", new: "Neues Passwort", again: "Neues Passwort wiederholen", differ: "Die neuen Passwörter stimmen nicht überein.",

@@ -301,6 +301,16 @@ export const texts = {
     endRegistrations: "End the registrations of all devices, too: they get no pushes until they register again",
     pair: "Pair a phone", tokens: "Access tokens", tokensOf: (name) => `Access tokens of ${name}`,
   },
+  importing: {
+    start: "Import", title: "Import attributes of people", file: "CSV file",
+    hint: "The first line names the columns: username, and attributes such as name or city. All attributes of each person in the file are replaced; an empty field is none. Nobody is added.",
+    checking: "The file is being checked…", running: "The file is being imported…",
+    tooLarge: "The file has more than 16 MB. Import it in parts.", unreadable: "The file has changed or cannot be read. Choose it again.",
+    found: (changed, unchanged, refused) => `${people(changed)} will change, ${number(unchanged)} already ${plural.select(unchanged) === "one" ? "has" : "have"} these attributes, ${count(refused, "line")} will be left out.`,
+    line: "Line", name: "Name", reason: "Why it is left out", more: (value) => `${count(value, "more line")} will be left out. The report has all.`,
+    report: "Save the report", submit: (value) => `Import ${people(value)}`,
+    done: (changed, refused) => `${people(changed)} changed${refused ? `, ${count(refused, "line")} left out` : ""}.`,
+  },
   password: {
     change: "Change the password", hint: "You stay signed in here. Other browsers and your devices have to sign in again.",
     old: "Old password", new: "New password", again: "New password again", differ: "The new passwords are not the same.",

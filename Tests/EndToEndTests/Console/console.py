@@ -2018,6 +2018,52 @@ def check_devices_are_listed_and_ended_by_their_user_and_by_an_administrator(con
         expect(rows).to_have_count(0)
 
 
+def check_attributes_of_people_are_imported_after_a_look_at_the_lines_that_are_wrong(console):
+    def attributes(user):
+        return page.request.get(f"{SERVER}/api/users/{user}/attributes", headers=basic("admin")).json()
+
+    def choose(*lines):
+        dialog.get_by_label("CSV file").set_input_files(
+            {"name": "people.csv", "mimeType": "text/csv", "buffer": "\r\n".join(lines).encode()})
+
+    with console.page("admin", viewport={"width": 390, "height": 800}) as page:
+        for user in ["alice", "bob"]:
+            page.request.get(f"{SERVER}/api/session", headers=basic(user))
+        before = {user: attributes(user) for user in ["alice", "bob"]}
+        show(page, "people")
+        page.get_by_role("button", name="Import", exact=True).click()
+        dialog = page.get_by_role("dialog", name="Import attributes of people")
+        expect(dialog.get_by_role("button", name="Import 0 people")).to_be_disabled()
+        choose("name", "x")
+        expect(dialog.get_by_role("alert")).to_contain_text("no column “username”")
+        expect(dialog.get_by_role("button", name="Save the report")).to_be_hidden()
+        choose("username;shoe", "alice;42", '"' + HOSTILE.replace('"', '""') + '";1', 'bob;"43', 'wide"', "no.body;1")
+        expect(dialog.get_by_role("status")).to_have_text(
+            "2 people will change, 0 already have these attributes, 2 lines will be left out.")
+        wrong = dialog.locator("tbody tr")
+        expect(wrong).to_have_count(2)
+        expect(wrong.first).to_contain_text(HOSTILE)
+        expect(wrong.last).to_contain_text("There is no user “no.body”")
+        assert dialog.locator(".actions button").all_inner_texts() == ["Cancel", "Save the report", "Import 2 people"]
+        findings = violations(page, "import")
+        assert not findings, findings
+        for box in dialog.locator("button, td").evaluate_all("all => all.map(one => one.getBoundingClientRect())"):
+            assert 0 <= box["left"] and box["right"] <= 390, box
+        with page.expect_download() as download:
+            dialog.get_by_role("button", name="Save the report").click()
+        assert download.value.suggested_filename == "people-report.csv"
+        table = list(csv.DictReader(io.StringIO(download.value.path().read_text("utf-8-sig"))))
+        assert [(row["line"], row["result"]) for row in table] == [
+            ("2", "changed"), ("3", "refused"), ("4", "changed"), ("6", "refused")], table
+        assert {user: attributes(user) for user in before} == before, "nothing has changed yet"
+        dialog.get_by_role("button", name="Import 2 people").click()
+        expect(page.locator(".toast")).to_have_text("2 people changed, 2 lines left out.")
+        expect(dialog).to_have_count(0)
+        assert [attributes(user) for user in before] == [{"shoe": "42"}, {"shoe": "43\r\nwide"}]
+        for user, values in before.items():
+            page.request.put(f"{SERVER}/api/users/{user}/attributes", headers=basic("admin"), data=json.dumps(values))
+
+
 def check_more_people_are_added_below_and_the_focus_stays(console):
     with console.page("admin") as page:
         for number in range(165):
