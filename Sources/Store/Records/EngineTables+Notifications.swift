@@ -21,8 +21,7 @@ extension EngineTables {
       try transaction.record(new, as: id, at: now)
       if let amendment = new.amendment { try transaction.add(amendment, of: id, at: now) }
       try transaction.cancelUnsent(id, at: now)
-      let hadTimes = stored.map { $0.localTime != nil || $0.perMinute != nil } ?? false
-      try transaction.setTimes(new.times, of: id, hadTimes: hadTimes, at: now)
+      try transaction.setTimes(new.times, of: id, insteadOf: stored, at: now)
       try transaction.announce(
         new, to: transaction.recipients(of: id), as: notification, at: now)
       transaction.effects.add(.change(id))
@@ -191,18 +190,20 @@ extension Changing {
   /// Changes the times at which the recipients who have rows learn of a notification, but for those who know of it
   /// already.
   fileprivate func setTimes(
-    _ times: [Date: [UserID]], of id: Int, hadTimes: Bool, at now: Date
+    _ times: [Date: [UserID]], of id: Int, insteadOf old: StoredNotification?, at now: Date
   ) throws {
-    if times.isEmpty, hadTimes {
+    if times.isEmpty, old?.localTime != nil || old?.perMinute != nil {
       try send("UPDATE recipient SET due = NULL WHERE notification = $1", id)
     }
+    let begun = old.flatMap { $0.isHeld(at: now) ? nil : now }
     for (due, users) in times.sorted(by: { $0.key < $1.key }) {
       for users in parts(of: users) {
         try send(
           """
           UPDATE recipient SET due = $1
-          WHERE notification = $2 AND user_id \(isIn("$3")) AND (due IS NULL OR due > $4)
-          """, due, id, users, now)
+          WHERE notification = $2 AND user_id \(isIn("$3"))
+            AND (CAST($4 AS bigint) IS NULL OR due IS NULL OR due > $4)
+          """, due, id, users, begun)
       }
     }
   }
