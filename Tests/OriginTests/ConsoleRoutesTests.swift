@@ -70,7 +70,7 @@ import Testing
           "GET", "/console/" + name, fields: ["Accept-Encoding": "gzip"])
         bytes += file.bytes.count
       }
-      #expect((50_000...120_000).contains(bytes), "\(bytes)")
+      #expect((50_000...130_000).contains(bytes), "\(bytes)")
     }
   }
 
