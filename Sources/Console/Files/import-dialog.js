@@ -10,15 +10,15 @@ const t = texts.importing;
 const path = "/api/attributes/import";
 const largest = 16 << 20;
 
-/** Asks a file of an administrator, and imports it for a screen, which says what was done. */
-export function importPeople(screen) {
+/** Asks for a file and imports it; `done` is called with a sentence about that. */
+export function importPeople(done) {
   let content;
   let checks = 0;
   const input = h("input", { type: "file", accept: ".csv,text/csv", required: true, on: { change: () => check(input.files[0]) } });
   const found = h("div", {});
   const status = h("p", { role: "status" });
   const problem = h("p", { class: "problem", role: "alert" });
-  const report = h("button", { type: "button", hidden: true, on: { click: () => screen.attempt(report, saveReport) } }, t.report);
+  const report = h("button", { type: "button", hidden: true, on: { click: saveReport } }, t.report);
   const submit = h("button", { class: "main" });
   const dialog = h("dialog", { class: "import", "aria-labelledby": "import-title", on: { close: () => dialog.remove() } },
     h("form", { on: { submit: run } }, h("h2", { id: "import-title" }, t.title), h("p", { class: "quiet" }, t.hint),
@@ -58,8 +58,14 @@ export function importPeople(screen) {
   }
 
   async function saveReport() {
-    const name = input.files[0]?.name.replace(/\.csv$/i, "") ?? "import";
-    save(`${name}-report.csv`, await postTable(`${path}?dry-run`, content, true));
+    report.disabled = true;
+    try {
+      const name = input.files[0]?.name.replace(/\.csv$/i, "") ?? "import";
+      save(`${name}-report.csv`, await postTable(`${path}?dry-run`, content, true));
+    } catch (error) {
+      problem.textContent = error.message;
+    }
+    report.disabled = false;
   }
 
   async function run(event) {
@@ -71,7 +77,7 @@ export function importPeople(screen) {
     try {
       const { changed, refused } = await postTable(path, content);
       dialog.close();
-      screen.say(t.done(changed, refused));
+      done(t.done(changed, refused));
     } catch (error) {
       problem.textContent = error.message;
       status.textContent = before;

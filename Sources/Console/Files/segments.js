@@ -3,6 +3,7 @@ import { get, put, query, remove } from "./api.js";
 import { countWords, labelOf } from "./audience-names.js";
 import { fill, h, icon } from "./dom.js";
 import { faultsOf, field, focusOn, showFaults } from "./fields.js";
+import { importPeople } from "./import-dialog.js";
 import { confirmed } from "./screen.js";
 import { texts } from "./texts.js";
 
@@ -48,6 +49,7 @@ export function chooseSegment() {
         h("button", { type: "button", "aria-label": `${t.change}: ${name}`, on: { click: () => edit(saved) } }, t.change),
         h("button", { type: "button", class: "plain", "aria-label": `${t.remove}: ${name}`, on: { click: end } }, icon("close")), said);
     };
+    const imported = h("p", { class: "hint", role: "status" });
     const close = () => {
       dialog.remove();
       resolve(chosen);
@@ -56,8 +58,10 @@ export function chooseSegment() {
       h("form", { method: "dialog" },
         h("div", { class: "head" }, h("h2", { id: "segments-title" }, t.title),
           h("button", { class: "plain", "aria-label": texts.close }, icon("close"))),
-        h("p", { class: "quiet" }, t.hint), list, more,
-        h("div", { class: "actions" }, h("button", { type: "button", on: { click: () => edit() } }, t.add))));
+        h("p", { class: "quiet" }, t.hint), list, more, imported,
+        h("div", { class: "actions" },
+          h("button", { type: "button", on: { click: () => importPeople((done) => { imported.textContent = done; }) } }, texts.importing.title),
+          h("button", { type: "button", on: { click: () => edit() } }, t.add))));
     document.body.append(dialog);
     dialog.showModal();
     read();
