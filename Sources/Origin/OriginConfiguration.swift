@@ -6,7 +6,7 @@ import PluginHost
 import Primitives
 import Push
 import RichPushAPI
-package import Store
+import Store
 
 /// The options of `richpush serve`.
 package struct OriginConfiguration: Sendable {
@@ -77,7 +77,12 @@ package struct OriginConfiguration: Sendable {
   /// To how many people a notification may be sent without another publisher's approval; nil for any number.
   package var approveAbove: Int?
   /// What holds for all pushes that are not urgent.
-  package var rules = SendingRules()
+  var rules = SendingRules()
+  /// How many notifications a person is pushed in 24 hours at most, but for urgent ones; nil for any number.
+  package var mostADay: Int? {
+    get { rules.mostADay }
+    set { rules.mostADay = newValue }
+  }
   /// The APIs of other programs that are served, too.
   package var compatibility = CompatibilitySettings()
   /// The user in whose name dropped files are published; nil disables publishing them.

@@ -214,7 +214,7 @@ enum ServeCommand: Command {
     configuration.isDemo = arguments.flag("demo")
     configuration.hasConsole = !arguments.flag("no-console")
     configuration.approveAbove = try arguments.integer("approve-above", in: 1...1_000_000_000)
-    configuration.rules.mostADay = try arguments.integer("most-a-day", in: 1...1000)
+    configuration.mostADay = try arguments.integer("most-a-day", in: 1...1000)
     configuration.signUp = try arguments.choice("sign-up")
     configuration.publishAs = arguments.string("publish-as")
     configuration.settle = Double(try arguments.integer("settle", in: 0...60) ?? 2)
