@@ -108,7 +108,7 @@ import Testing
     let expected: Set = [
       "LICENSE", "Makefile", "Package.swift", "README.md", "Sources", "Tests", "assets", "docs",
       "packaging",
-      "plugins", "Package.resolved", "var", "received",
+      "plugins", "Package.resolved", "var", "var-cluster", "received",
     ]
     let present = try FileManager.default.contentsOfDirectory(atPath: Repository.root.path)
       .filter { !$0.hasPrefix(".") }

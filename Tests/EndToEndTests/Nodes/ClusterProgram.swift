@@ -92,14 +92,17 @@ final class ClusterProgram: Sendable {
 struct ClusterTraffic {
   /// How many pictures the phones have fetched.
   var fetches = 0
-  /// Why a phone had no picture, though it asked twice.
+  /// How many of them needed more than one request.
+  var repeated = 0
+  /// Why a phone had no picture, though it asked again and again.
   var failures: [String] = []
   /// The IDs of what was acknowledged, by the number that is its text.
   var acknowledged: [Int: Int] = [:]
 
-  /// Sends and fetches until the body returns; what has no answer is sent again with its key.
+  /// Sends and fetches until the body returns; what has no answer is sent again with its key, and what is not there is
+  /// asked for again for as long as `patience`, as phones do.
   static func during(
-    _ cluster: ClusterProgram, _ body: () async throws -> Void
+    _ cluster: ClusterProgram, patience: Duration, _ body: () async throws -> Void
   ) async throws -> ClusterTraffic {
     let shop = cluster.client("shop")
     let (alice, bob) = (cluster.client("alice"), cluster.client("bob"))
@@ -113,18 +116,14 @@ struct ClusterTraffic {
         group.addTask {
           var traffic = ClusterTraffic()
           while !isOver.value {
-            do { _ = try await bob.media(id) } catch is RichPushError {
-              do { _ = try await bob.media(id) } catch let error as RichPushError {
-                traffic.failures.append("\(error)")
-              }
-            }
-            traffic.fetches += 1
+            try await traffic.fetch(patience: patience) { _ = try await bob.media(id) }
           }
           return traffic
         }
       }
       return try await group.reduce(into: ClusterTraffic()) {
         $0.fetches += $1.fetches
+        $0.repeated += $1.repeated
         $0.failures += $1.failures
       }
     }
@@ -148,6 +147,19 @@ struct ClusterTraffic {
     traffic.acknowledged = try await sending
     try await traffic.expectInbox(of: alice)
     return traffic
+  }
+
+  private mutating func fetch(
+    patience: Duration, _ request: () async throws -> Void
+  ) async throws {
+    let start = ContinuousClock.now
+    fetches += 1
+    for attempt in 1... {
+      do { return try await request() } catch let error as RichPushError {
+        if attempt == 1 { repeated += 1 }
+        if attempt > 1, .now - start > patience { return failures.append("\(error)") }
+      }
+    }
   }
 
   /// What was acknowledged is what alice has, each once.

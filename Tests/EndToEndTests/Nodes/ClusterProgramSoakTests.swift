@@ -18,7 +18,8 @@ struct ClusterProgramSoakTests {
     let progress = SoakProgress("cluster")
     for round in 0..<Self.rounds {
       let node = String(round % 3 + 1)
-      let traffic = try await ClusterTraffic.during(cluster) {
+      // What is longest away is a database that has crashed, until it has recovered.
+      let traffic = try await ClusterTraffic.during(cluster, patience: .seconds(15)) {
         try await cluster.expect("stop", "database")
         try await cluster.expect("start", "database")
         try await settle(cluster)
@@ -38,6 +39,7 @@ struct ClusterProgramSoakTests {
       #expect(traffic.failures.isEmpty, "round \(round): \(traffic.failures.prefix(5))")
       #expect(traffic.fetches > 10 && traffic.acknowledged.count > 3)
       progress.add("fetches", traffic.fetches)
+      progress.add("fetches that took more than one request", traffic.repeated)
       progress.add("acknowledged", traffic.acknowledged.count)
     }
     #expect(try await cluster.expect("run", "store", "check").last?.contains("verified") == true)

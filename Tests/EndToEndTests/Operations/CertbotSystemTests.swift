@@ -80,7 +80,7 @@ struct CertbotSystemTests {
     ]
     let first = try await Child.run(
       "/usr/bin/certbot",
-      recipe.dropFirst() + own + ["--register-unsafely-without-email", "--agree-tos"]
+      Array(recipe.dropFirst()) + own + ["--register-unsafely-without-email", "--agree-tos"]
         + ["--server", "http://127.0.0.1:\(authority.port)/directory"], environment: environment)
     #expect(first.exitCode == 0, "\(first)")
 
