@@ -92,6 +92,27 @@ private final class Load: Sendable {
 }
 
 @Suite(.timeLimit(.minutes(1))) struct WakeSignalTests {
+  @Test func `after a wait that was cancelled, the next one waits again`() async throws {
+    let signal = WakeSignal()
+    for _ in 0..<100 {
+      let first = Task { await signal.wait() }
+      first.cancel()
+      await first.value
+    }
+    let turns = Mutex(0)
+    let loop = Task {
+      while !Task.isCancelled {
+        await signal.wait()
+        turns.withLock { $0 += 1 }
+      }
+    }
+    signal.send()
+    try await eventually("the loop has a turn") { turns.withLock { $0 == 1 } }
+    for _ in 0..<1000 { await Task.yield() }
+    #expect(turns.withLock { $0 } == 1)
+    loop.cancel()
+    await loop.value
+  }
   @Test func `remembers signals sent while nobody waits as one`() async {
     let signal = WakeSignal()
     signal.send()
