@@ -7,7 +7,7 @@ import Waiting
 @Suite(
   .enabled(
     if: ClusterProgram.isPossible, "needs the packages haproxy, postgresql-15 and python3-swift"),
-  .timeLimit(.minutes(10)))
+  .serialized, .timeLimit(.minutes(10)))
 struct ClusterProgramSystemTests {
   @Test func `it starts, loses a node, is upgraded without a failure, and leaves nothing behind`()
     async throws
