@@ -64,8 +64,9 @@ import Testing
         "ann", "bob", "ann", "a b", "", "carl", "carl", "dora", "emil", "fred", "", "hans",
       ])
     let contents: [Result<[String: String], AttributeFile.Fault>] = [
-      .success(["city": "Bern", "name": "A; \"B\""]), .success([:]), .failure(.repeated(line: 2)),
-      .failure(.invalidName), .failure(.invalidName), .failure(.fields(2, columns: 3)),
+      .success(["city": "Bern", "name": "A; \"B\""]), .success([:]),
+      .failure(.repeated("ann", line: 2)),
+      .failure(.invalidName("a b")), .failure(.invalidName("")), .failure(.fields(2, columns: 3)),
       .failure(.fields(4, columns: 3)), .failure(.longValue(column: "city")),
       .success(["city": String(long.dropLast())]), .failure(.nul(column: "city")),
       .failure(.malformed(.unclosedQuote)), .success(["city": "Rom", "name": "x"]),

@@ -16,9 +16,9 @@ struct AttributeFile {
     case malformed(CSVRecords.Fault)
     /// It has another number of fields than the first line.
     case fields(Int, columns: Int)
-    case invalidName
+    case invalidName(String)
     /// The name is in a line before it, too.
-    case repeated(line: Int)
+    case repeated(String, line: Int)
     /// The value of a column has too many bytes.
     case longValue(column: String)
     /// The value of a column has a NUL character.
@@ -50,7 +50,7 @@ struct AttributeFile {
       throw ServiceError(.rejected, "The file is empty: its first line names the columns.")
     }
     if let fault = head.fault {
-      throw ServiceError(.rejected, "Line \(head.line): \(Fault.malformed(fault).reason(""))")
+      throw ServiceError(.rejected, "Line \(head.line): \(fault)")
     }
     columns = head.fields
     guard let nameColumn = columns.firstIndex(of: "username") else {
@@ -106,8 +106,8 @@ struct AttributeFile {
     guard record.fields.count == columns.count else {
       throw .fields(record.fields.count, columns: columns.count)
     }
-    guard UserName.isValid(name) else { throw .invalidName }
-    if let earlier = lines[name] { throw .repeated(line: earlier) }
+    guard UserName.isValid(name) else { throw .invalidName(name) }
+    if let earlier = lines[name] { throw .repeated(name, line: earlier) }
     lines[name] = record.line
     var attributes: [String: String] = [:]
     for (column, value) in zip(columns, record.fields) where column != "username" && !value.isEmpty
@@ -122,23 +122,18 @@ struct AttributeFile {
   }
 }
 
-extension AttributeFile.Fault {
+extension AttributeFile.Fault: CustomStringConvertible {
   /// What is wrong with a line of a user, and what to do.
-  func reason(_ username: String) -> String {
+  var description: String {
     switch self {
-    case .malformed(.unclosedQuote):
-      "A quoted field begins here and does not end: add the quotation mark."
-    case .malformed(.strayQuote):
-      "A field with a quotation mark has to be quoted as a whole, with each of its own marks doubled."
-    case .malformed(.tooLong):
-      "It has more than \(CSVRecords.longestRecord) bytes: shorten it."
-    case .malformed(.notUTF8): "It is not UTF-8: save the file as “CSV UTF-8”."
+    case .malformed(let fault): fault.description
     case .fields(let count, let columns):
       "It has \(count == 1 ? "1 field" : "\(count) fields"), and the first line \(columns): quote fields that have a separator."
-    case .invalidName where username.isEmpty: "The user's name is missing."
-    case .invalidName:
-      "\(username.quoted) cannot be a user's name, which has from 1 to 64 letters, digits and “-_.@”."
-    case .repeated(let line): "\(username.quoted) is in line \(line), too: remove one of them."
+    case .invalidName(""): "The user's name is missing."
+    case .invalidName(let name):
+      "\(name.quoted) cannot be a user's name, which has from 1 to 64 letters, digits and “-_.@”."
+    case .repeated(let name, let line):
+      "\(name.quoted) is in line \(line), too: remove one of them."
     case .longValue(let column):
       "\(column) has more than \(NotificationMessage.longestValue) bytes: shorten it."
     case .nul(let column): "\(column) has a NUL character: remove it."

@@ -34,7 +34,7 @@ struct AttributeImporter {
     if !isDryRun, !changes.isEmpty { changed = try await accounts.setAttributes(changes) }
     return lines.map { line in
       switch line.content {
-      case .failure(let fault): line.refused(fault.reason(line.username))
+      case .failure(let fault): line.refused(fault.description)
       case .success where changed.contains(line.username):
         ImportReport.Line(line.number, line.username, .changed)
       // A user may have been removed since its attributes were read.

@@ -136,3 +136,16 @@ struct CSVRecords {
     line += 1
   }
 }
+
+extension CSVRecords.Fault: CustomStringConvertible {
+  /// What is wrong with a record, and what to do.
+  var description: String {
+    switch self {
+    case .unclosedQuote: "A quoted field begins here and does not end: add the quotation mark."
+    case .strayQuote:
+      "A field with a quotation mark has to be quoted as a whole, with each of its own marks doubled."
+    case .tooLong: "It has more than \(CSVRecords.longestRecord) bytes: shorten it."
+    case .notUTF8: "It is not UTF-8: save the file as “CSV UTF-8”."
+    }
+  }
+}
