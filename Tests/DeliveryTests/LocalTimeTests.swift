@@ -164,7 +164,7 @@ import Waiting
     ),
     (
       #""at":"2027-06-01T09:00","zone":"UTC"},"replaces":"x","data":{"#,
-      "without notBefore and localTime"
+      "without notBefore, localTime and perMinute"
     ),
     (
       #""at":"2027-06-01T09:00","zone":"UTC"},"expires":"2027-06-01T21:00:00Z","data":{"#,

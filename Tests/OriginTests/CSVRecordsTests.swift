@@ -49,7 +49,7 @@ import Testing
     #expect(records[0].fields == ["a", "\u{FFFD}\n", "c"])
   }
 
-  @Test func `a record that is too long is skipped, quoted or not`() {
+  @Test func `a record that is too long is left out, quoted or not`() {
     let most = CSVRecords.longestRecord
     let long = String(repeating: "x", count: most)
     #expect(Self.records(long + "\nb").map(\.fault) == [nil, nil])

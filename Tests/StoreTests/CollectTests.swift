@@ -43,7 +43,8 @@ import Testing
 
     scratch.pass(retention.historyAge)
     #expect(try await store.collect(retention).notifications == 1)
-    #expect(try await store.sent.sent(by: shop, before: nil, limit: 9).map(\.notification.id) == [])
+    #expect(try await store.sent.sent(by: shop, before: nil, limit: 9).isEmpty)
+    new.blob = nil
     #expect(try await store.notifications.create(new).notification.id == 2)
   }
 
