@@ -82,6 +82,9 @@ import Waiting
       ] {
         try clock.set(time)
         try await expectReceived(sunday, by: readers, on: server)
+        try await eventually("the phones of \(readers) are woken") {
+          try Self.woken(phones).count == readers.count
+        }
       }
       try await server.client("anna").markRead(sunday)
       let learned = try page.week("numbers", sunday, "read", 1)
@@ -113,16 +116,20 @@ import Waiting
       try await eventually("all pushes have gone") {
         try await server.client("shop").details(repeated[1]).counts?.queued == 0
       }
-      let delivered = try phones.tell(["do": "delivered"])["pushes"] as? [[String]] ?? []
-      let woken = delivered.map { push in
-        let (handle, text) = (push[1], push[2])
-        return handle + (text.contains("All of it") ? " Sunday" : " again")
-      }
       #expect(
-        woken.sorted() == [
+        try Self.woken(phones).sorted() == [
           "00 Sunday", "01 Sunday", "01 again", "02 again", "02 again",
         ])
       try page.browser.tell(["do": "reset"])
+    }
+  }
+
+  /// The handles of the phones that were woken, and by what.
+  private static func woken(_ phones: StandIn) throws -> [String] {
+    let delivered = try phones.tell(["do": "delivered"])["pushes"] as? [[String]] ?? []
+    return delivered.map { push in
+      let (handle, text) = (push[1], push[2])
+      return handle + (text.contains("All of it") ? " Sunday" : " again")
     }
   }
 

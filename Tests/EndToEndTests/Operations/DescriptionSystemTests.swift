@@ -52,6 +52,7 @@ import Testing
   /// zone, an expression of tags, a template, a key that is not on its curve; 413 for a message that has more bytes than a schema, which counts characters, can tell; 415 for
   /// a file that is no picture; 412 for what was changed meanwhile;
   /// 400 for parameters that exclude each other. Only the operations that take such a thing may answer so.
+  /// Every text can be the name of a file that was used once.
   /// A target that is too long is refused, too, but not in one of the ways that it knows.
   private static let settings = """
     [checks.positive_data_acceptance]
@@ -78,6 +79,11 @@ import Testing
     include-operation-id = ["putSegment", "removeSegment"]
     [operations.checks.positive_data_acceptance]
     expected-statuses = ["2XX", 403, 404, 409, 412, 413, 422, 429, "5XX"]
+
+    [[operations]]
+    include-operation-id = "listAssetUses"
+    [operations.checks.negative_data_rejection]
+    expected-statuses = ["2XX", "4XX"]
 
     [[operations]]
     include-operation-id = "reportInteraction"
