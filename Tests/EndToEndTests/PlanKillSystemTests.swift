@@ -35,12 +35,12 @@ import Waiting
   @Test(arguments: PostgresServer.isInstalled ? [false, true] : [false])
   func `nothing is lost and nothing done twice`(onPostgres: Bool) async throws {
     let database = onPostgres ? try PostgresServer() : nil
-    let clock = try ServerClock(Self.start.ISO8601Format())
+    let clock = try await ServerClock(Self.start.ISO8601Format())
     let phones = try StandIn("hub", environment: clock.environment)
     try await RunningServer.lend(
       flags: (database.map { ["--database", $0.url] } ?? [])
         + ["--demo", "--push", "webhook", "--approve-above", "30", "--most-a-day", "20"],
-      environment: clock.environment(pushingTo: phones), through: ServerClock.wrapper
+      environment: clock.environment(pushingTo: phones)
     ) { server in
       for name in Self.readers {
         _ = try await server.client(name).register(handle: String(name.suffix(2)))

@@ -2,29 +2,25 @@ import Foundation
 import StandIns
 import Testing
 
-/// A clock for a server and its stand-ins that a test sets, as libfaketime reads it from a file.
+/// The wall clock of a server and its stand-ins, which a test sets: `Tests/StandIns/Services/clock.c`.
 struct ServerClock {
   private let scratch: Scratch
-  private var file: URL { scratch.folder.appending(path: "clock") }
+  private let file: FileHandle
   /// What a program has to be started with.
   let environment: [String: String]
 
-  /// What a server has to be started through: the library passes something on in the environment of the program that it
-  /// is loaded into first, behind which Swift does not find its arguments.
-  static let wrapper = ["/usr/bin/env"]
-
   /// A clock that begins at a time such as `2027-03-28T07:00:00Z`.
-  init(_ time: String) throws {
-    let library = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
-    try #require(
-      FileManager.default.fileExists(atPath: library), "make test-system installs libfaketime")
+  init(_ time: String) async throws {
     scratch = try Scratch()
-    environment = [
-      "LD_PRELOAD": library, "FAKETIME_TIMESTAMP_FILE": scratch.folder.path + "/clock",
-      "FAKETIME_NO_CACHE": "1",
-      // How long something takes, and when files were changed, stays true.
-      "DONT_FAKE_MONOTONIC": "1", "NO_FAKE_STAT": "1",
-    ]
+    let folder = scratch.folder
+    let source = Package.root.appending(path: "Tests/StandIns/Services/clock.c").path
+    let library = folder.appending(path: "clock.so").path
+    let compiled = try await Child.run(
+      "/usr/bin/cc", ["-shared", "-fPIC", "-O2", "-o", library, source])
+    #expect(compiled.exitCode == 0, "\(compiled)")
+    let ahead = try scratch.drop([UInt8](repeating: 0, count: 8), as: "clock")
+    file = try FileHandle(forUpdating: ahead)
+    environment = ["LD_PRELOAD": library, "CLOCK_FILE": ahead.path]
     try set(time)
   }
 
@@ -33,8 +29,9 @@ struct ServerClock {
 
   /// Sets it; it goes on from there.
   func set(_ time: Date) throws {
-    let ahead = String(format: "%+.0f", time.timeIntervalSinceNow)
-    try ahead.write(to: file, atomically: true, encoding: .utf8)
+    let ahead = Int64(time.timeIntervalSinceNow.rounded(.up))
+    try file.seek(toOffset: 0)
+    try withUnsafeBytes(of: ahead.littleEndian) { try file.write(contentsOf: Data($0)) }
   }
 
   /// What a server has to be started with that pushes to phones by this clock: a stand-in for a webhook.

@@ -45,12 +45,11 @@ import Waiting
   @Test(arguments: ["chromium", "firefox"])
   func `a team imports people, plans, targets, repeats and learns`(_ browser: String) async throws {
     // Europe's clocks are put forward in the night to Sunday.
-    let clock = try ServerClock("2027-03-27T20:00:00Z")
+    let clock = try await ServerClock("2027-03-27T20:00:00Z")
     let phones = try StandIn("hub", environment: clock.environment)
     try await RunningServer.lend(
       flags: ["--demo", "--push", "embedded,webhook", "--most-a-day", "2"],
-      environment: clock.environment(pushingTo: phones),
-      through: ServerClock.wrapper
+      environment: clock.environment(pushingTo: phones)
     ) { server in
       let page = Page(browser: try StandIn(browser), address: "\(server.endpoint)/console/")
       for (number, (name, zone)) in Self.zones.enumerated() {
