@@ -210,7 +210,7 @@ struct RouteServices: Sendable {
         announcement: delivery.publisher.announcement),
       receipts: ReceiptRoutes(store: store, exports: exports),
       statistics: StatisticsRoutes(
-        store: store, exports: exports,
+        store: store, announcement: delivery.publisher.announcement, exports: exports,
         cache: StatisticsCache(
           store: store, unserved: Set(configuration.push.lanes.unreached), clock: clock)),
       interactions: InteractionRoutes(store: store),

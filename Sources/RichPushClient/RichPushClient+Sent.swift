@@ -94,14 +94,18 @@ extension RichPushClient {
   }
 
   /// What became of a notification with how many of its recipients, when, on which platforms and why not, for its
-  /// sender and admins.
+  /// sender and admins; with a segment, of the recipients who belong to it now.
   ///
   /// ```swift
   /// let found = try await client.statistics(of: 7)
   /// print(found.users.opened, found.users.recipients, found.course.opened)
   /// ```
-  public func statistics(of id: Int) async throws -> NotificationStatistics {
-    try await value(request("GET", ["api", "notifications", String(id), "statistics"]))
+  public func statistics(
+    of id: Int, segment: String? = nil
+  ) async throws -> NotificationStatistics {
+    let query = Self.query([("segment", segment)])
+    return try await value(
+      request("GET", ["api", "notifications", String(id), "statistics"], query: query))
   }
 
   /// What this user has sent by week, the earliest week first, with what became of it.

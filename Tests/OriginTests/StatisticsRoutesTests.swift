@@ -118,6 +118,32 @@ import Waiting
     return String(decoding: bytes, as: UTF8.self).components(separatedBy: "\r\n").dropLast()
   }
 
+  @Test func `with a segment, only its people count`() async throws {
+    try await TestServer.test(prepare: { try $1.installNote() }) { server in
+      let names = (0..<5).map { "reader\($0)" }
+      for name in names { try await server.addUser(name, .device) }
+      try await server.publish(to: names)
+      for name in names.prefix(3) {
+        _ = try await server.execute("GET", "/api/notifications/0", as: name)
+      }
+      try await eventually("all is counted") {
+        try await Self.statistics(server).users.fetched == 3
+      }
+      let segment = #"{"to": ["username:reader2", "username:reader3", "username:publisher"]}"#
+      #expect(
+        try await server.status("PUT", "/api/segments/few", as: "publisher", body: segment) == 201)
+      let answer = try await server.execute("GET", Self.path + "?segment=few", as: "publisher")
+      let found = try JSONCoding.decode(NotificationStatistics.self, from: answer.bytes)
+      #expect(found.users.recipients == 2 && found.users.fetched == 1)
+      #expect(found.course.fetched.reduce(0, +) == 1 && found.hasReceipts)
+      #expect(try await Self.statistics(server).users.recipients == 5)
+      for name in ["none", "a%2Fb", ""] {
+        let path = Self.path + "?segment=" + name
+        #expect(try await server.status("GET", path, as: "publisher") == 404, "\(name)")
+      }
+    }
+  }
+
   @Test func `only the sender and admins see it`() async throws {
     try await TestServer.test(prepare: { try $1.installNote() }) { server in
       try await server.addUser("other", .publisher)

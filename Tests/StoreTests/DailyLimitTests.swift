@@ -67,7 +67,7 @@ import Testing
       try await store.notifications.inbox(of: alice, limit: 9).map(\.notification.id)
         == [3, 2, 1, 0])
     let found = try await store.statistics.statistics(
-      of: 2, since: scratch.now, hasEnded: false, unserved: [])
+      of: 2, since: scratch.now, hasEnded: false, unserved: [], among: nil)
     #expect(found.unreachable.map(\.why) == [UnreachedRecipients(cause: .cancelled, reason: why)])
     // The urgent one counts, the first two do not any more.
     scratch.pass(1)

@@ -1,5 +1,5 @@
 // <notification-statistics>: what became of a notification with how many of its recipients: when, by platform and language, and why not.
-import { get } from "./api.js";
+import { get, query } from "./api.js";
 import { lineChart, lineKey } from "./chart.js";
 import { fill, h } from "./dom.js";
 import { languageName, number, percent } from "./format.js";
@@ -16,20 +16,30 @@ class NotificationStatistics extends HTMLElement {
     this.chart.hidden = true;
     this.removed = h("p", { class: "quiet", hidden: true }, t.removed);
     this.groups = h("div", { class: "line-up" });
+    this.segment = h("select", { on: { change: () => this.show() } }, h("option", { value: "" }, t.all));
+    this.choice = h("label", { class: "among", hidden: true }, t.among, this.segment);
   }
 
   connectedCallback() {
-    fill(this, h("h2", {}, t.title), h("div", { class: "columns" }, this.funnel, this.chart), this.removed, this.groups);
+    fill(this, h("h2", {}, t.title), this.choice, h("div", { class: "columns" }, this.funnel, this.chart), this.removed, this.groups);
+  }
+
+  /** Offers the segments, whose people can be looked at alone. */
+  async offerSegments() {
+    const { segments } = await get("/api/segments");
+    this.segment.append(...segments.map(({ name }) => h("option", { value: name }, name)));
+    this.choice.hidden = !segments.length;
   }
 
   /** Asks for the numbers, and shows what has changed. */
   async show() {
     const turn = (this.turn = (this.turn ?? 0) + 1);
-    const { counted, ...found } = await get(`${this.path}/statistics`);
+    const { counted, ...found } = await get(`${this.path}/statistics${query({ segment: this.segment.value || undefined })}`);
     // A later question has been answered, or will be.
     if (turn !== this.turn) return;
     const text = JSON.stringify(found);
     if (text === this.shown) return;
+    this.offered ??= this.offerSegments().catch(() => {});
     this.shown = text;
     const steps = this.steps(found.users);
     this.showFunnel(found.users, steps);

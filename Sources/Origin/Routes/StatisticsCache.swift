@@ -30,7 +30,13 @@ final class StatisticsCache: Sendable {
   /// The platforms to which no push service sends.
   private let unserved: Set<String>
   private let clock: any SteadyClock
-  private let entries = Mutex<[Int: Entry]>([:])
+  private struct Key: Hashable {
+    let notification: Int
+    /// The segment among whose users it was counted; nil for all recipients.
+    let segment: String?
+  }
+
+  private let entries = Mutex<[Key: Entry]>([:])
   /// The most that are kept, of some kilobytes each.
   private static let limit = 200
   /// How long one stays valid whose counts do not change: devices may have come or gone.
@@ -40,21 +46,24 @@ final class StatisticsCache: Sendable {
     (self.store, self.unserved, self.clock) = (store, unserved, clock)
   }
 
-  /// What became of a notification, and when that was counted.
-  func statistics(of sent: SentNotification) async throws -> Counted {
+  /// What became of a notification, perhaps only with the users of a segment, and when that was counted.
+  func statistics(
+    of sent: SentNotification, segment: (name: String, users: () async throws -> Set<UserID>)? = nil
+  ) async throws -> Counted {
     // Who has waited may find what was counted meanwhile.
-    if let known = known(sent) { return known }
+    if let known = known(sent, segment: segment?.name) { return known }
     let (time, begin) = (store.now(), clock.now)
     let state = sent.state(at: time)
     let statistics = try await store.statistics.statistics(
       of: sent.notification.id, since: sent.start,
-      hasEnded: [.withdrawn, .expired].contains(state), unserved: unserved)
+      hasEnded: [.withdrawn, .expired].contains(state), unserved: unserved,
+      among: segment?.users())
     let end = clock.now
     let entry = Entry(
       counted: (statistics, time), counts: sent.counts, state: state, start: sent.start, end: end,
       duration: end - begin)
     entries.withLock { entries in
-      entries[sent.notification.id] = entry
+      entries[Key(notification: sent.notification.id, segment: segment?.name)] = entry
       if entries.count > Self.limit, let oldest = entries.min(by: { $0.value.end < $1.value.end }) {
         entries[oldest.key] = nil
       }
@@ -63,8 +72,9 @@ final class StatisticsCache: Sendable {
   }
 
   /// What is known of a notification and still counts; nil if it is to be counted.
-  func known(_ sent: SentNotification) -> Counted? {
-    guard let entry = entries.withLock({ $0[sent.notification.id] }),
+  func known(_ sent: SentNotification, segment: String? = nil) -> Counted? {
+    let key = Key(notification: sent.notification.id, segment: segment)
+    guard let entry = entries.withLock({ $0[key] }),
       entry.isCurrent(sent, sent.state(at: store.now()))
     else { return nil }
     let age = clock.now - entry.end

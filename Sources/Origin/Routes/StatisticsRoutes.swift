@@ -1,3 +1,4 @@
+import Delivery
 import FoundationEssentials
 import HTTP
 import Primitives
@@ -7,6 +8,7 @@ import Store
 /// What became of what was sent: of one notification over time, and of all by week.
 struct StatisticsRoutes: Sendable {
   let store: Store
+  let announcement: Announcement
   let exports: Exports
   let cache: StatisticsCache
   /// What a user asks for is counted one after another.
@@ -14,21 +16,39 @@ struct StatisticsRoutes: Sendable {
   /// The most weeks.
   private static let weeks = 104
 
-  init(store: Store, exports: Exports, cache: StatisticsCache) {
-    (self.store, self.exports, self.cache) = (store, exports, cache)
+  init(store: Store, announcement: Announcement, exports: Exports, cache: StatisticsCache) {
+    (self.store, self.announcement) = (store, announcement)
+    (self.exports, self.cache) = (exports, cache)
   }
 
-  /// `GET /api/notifications/<id>/statistics`: for its sender and admins.
+  /// `GET /api/notifications/<id>/statistics`: for its sender and admins; with `segment`, which is for publishers, among
+  /// the recipients who belong to it now.
   func get(_ context: RequestContext) async throws -> Response {
-    _ = try context.query()
+    let query = try context.query("segment")
     let sent = try await store.controlledNotification(context)
+    let segment = query["segment"]
+    if segment != nil { try Access.publisher.check(context.caller) }
     let counted =
-      if let known = cache.known(sent) {
+      if let known = cache.known(sent, segment: segment) {
         known
       } else {
-        try await inTurn(context.caller) { try await cache.statistics(of: sent) }
+        try await inTurn(context.caller) {
+          try await cache.statistics(
+            of: sent, segment: segment.map { name in (name, { try await users(of: name) }) })
+        }
       }
-    return .json(200, NotificationStatistics(counted.statistics, of: sent, at: counted.time))
+    return .json(
+      200,
+      NotificationStatistics(
+        counted.statistics, of: sent, isWhole: segment == nil, at: counted.time))
+  }
+
+  /// - Throws: `notFound` if there is no such segment.
+  private func users(of segment: String) async throws -> Set<UserID> {
+    guard Segment.isValid(name: segment), try await store.segments.segment(segment) != nil else {
+      throw ServiceError(.notFound, "There is no segment \(segment.quoted).")
+    }
+    return try await announcement.size(of: Draft.audience(["segment:" + segment])).users
   }
 
   /// `GET /api/statistics`: what the caller or, for an admin with `sender=*`, everybody has sent by week.
@@ -114,21 +134,23 @@ struct Week: Sendable {
 // MARK: - Messages
 
 extension NotificationStatistics {
+  /// `isWhole` tells whether all recipients were counted.
   init(
-    _ counted: CountedNotification, of sent: SentNotification, at time: Date
+    _ counted: CountedNotification, of sent: SentNotification, isWhole: Bool = true, at time: Date
   ) {
     let state = sent.state(at: time)
+    let course = counted.course
     let counts = sent.counts
     let hasEnded = [.withdrawn, .expired].contains(state)
     let isKept = counted.funnel.recipients > 0 || counts.recipients == 0 || !hasEnded
     var funnel = counted.funnel
-    let missing = max(0, counts.recipients - funnel.recipients)
+    let missing = isWhole ? max(0, counts.recipients - funnel.recipients) : 0
     if isKept {
       // A large audience follows in parts.
       funnel.waiting += hasEnded ? 0 : missing
       funnel.unreachable += hasEnded ? missing : 0
       funnel.recipients += missing
-    } else {
+    } else if isWhole {
       funnel = RecipientFunnel(of: counts)
     }
     var unreachable = counted.unreachable.map {
@@ -140,15 +162,20 @@ extension NotificationStatistics {
         Unreachable(
           cause: UnreachedRecipients.Cause.ended.rawValue, reason: nil, users: unexplained))
     }
-    let course = counted.course
     self.init(
       id: sent.notification.id, state: state, counted: time, users: Funnel(funnel),
-      interactions: (counts.actions, counts.replies), unreachable: unreachable,
+      interactions: isWhole
+        ? (counts.actions, counts.replies) : (course.sum(.actions), course.sum(.replies)),
+      unreachable: unreachable,
       groups: (counted.platforms.map(Group.init), counted.languages.map(Group.init)),
       course: Course(start: course.start, length: course.length) { name in
         CourseStep(rawValue: name).map { course[$0] } ?? []
       }, hasReceipts: isKept)
   }
+}
+
+extension Course {
+  fileprivate func sum(_ step: CourseStep) -> Int { self[step].reduce(0, +) }
 }
 
 extension RecipientFunnel {

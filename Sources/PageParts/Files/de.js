@@ -228,7 +228,7 @@ export const texts = {
   statistics: {
     title: "Was daraus wurde", funnel: "Wie weit sie gekommen ist", course: "Wie weit sie gekommen ist, im Zeitverlauf",
     removed: "Sie ist beendet. Wer sie bekommen hat, ist nicht mehr gespeichert, nur noch die Summen.",
-    platforms: "Nach Plattform", languages: "Nach Sprache", unreachable: "Warum einige nicht erreicht werden", cause: "Warum", detail: "Einzelheiten",
+    among: "Von", all: "Allen Empfängern", platforms: "Nach Plattform", languages: "Nach Sprache", unreachable: "Warum einige nicht erreicht werden", cause: "Warum", detail: "Einzelheiten",
     steps: { recipients: "Empfänger", sent: "Gesendet", displayed: "Angezeigt", fetched: "Abgerufen", opened: "Geöffnet", read: "Gelesen", dismissed: "Verworfen",
       waiting: "Wartet", unreachable: "Nicht erreicht" },
     causes: { noDevice: "Kein Gerät ist angemeldet", noService: "Kein Push-Dienst sendet an diese Geräte", failed: "Die Zustellung ist fehlgeschlagen",

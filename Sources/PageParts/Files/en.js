@@ -229,7 +229,7 @@ export const texts = {
   statistics: {
     title: "What became of it", funnel: "How far it has come", course: "How far it has come, over time",
     removed: "It has ended. Who received it is no longer stored, only the totals.",
-    platforms: "By platform", languages: "By language", unreachable: "Why some are not reached", cause: "Why", detail: "Details",
+    among: "Among", all: "All recipients", platforms: "By platform", languages: "By language", unreachable: "Why some are not reached", cause: "Why", detail: "Details",
     steps: { recipients: "Recipients", sent: "Sent", displayed: "Displayed", fetched: "Fetched", opened: "Opened", read: "Read", dismissed: "Dismissed",
       waiting: "Waiting", unreachable: "Not reached" },
     causes: { noDevice: "No device is registered", noService: "No push service sends to these devices", failed: "The push failed",

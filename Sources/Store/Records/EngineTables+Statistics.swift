@@ -5,7 +5,8 @@ extension EngineTables {
   private static var batch: Int { 10_000 }
 
   func statistics(
-    of notification: Int, since start: Date, hasEnded: Bool, unserved: Set<String>
+    of notification: Int, since start: Date, hasEnded: Bool, unserved: Set<String>,
+    among users: Set<UserID>?
   ) async throws -> CountedNotification {
     let pushes = try await pushes(of: notification)
     var count = StatisticsCount(
@@ -16,12 +17,14 @@ extension EngineTables {
       let (recipients, devices) = try await database.read { connection in
         try connection.recipients(of: notification, after: after, limit: Self.batch)
       }
-      for recipient in recipients { count.include(recipient, with: devices[recipient.user] ?? []) }
+      for recipient in recipients where users?.contains(UserID(rawValue: recipient.user)) ?? true {
+        count.include(recipient, with: devices[recipient.user] ?? [])
+      }
       guard recipients.count == Self.batch, let user = recipients.last?.user else { break }
       last = user
       await Task.yield()
     }
-    try await addInteractions(of: notification, to: &count)
+    try await addInteractions(of: notification, by: users, to: &count)
     return count.result
   }
 
@@ -59,24 +62,24 @@ extension EngineTables {
   }
 
   private func addInteractions(
-    of notification: Int, to count: inout StatisticsCount
+    of notification: Int, by users: Set<UserID>?, to count: inout StatisticsCount
   ) async throws {
     var last: Int? = 0
     while let after = last {
       let found = try await database.read { connection in
         try connection.all(
           """
-          SELECT id, event, created FROM interaction WHERE notification = $1 AND id > $2
+          SELECT id, event, created, user_id FROM interaction WHERE notification = $1 AND id > $2
           ORDER BY id LIMIT $3
           """, notification, after, Self.batch
         ) { row in
           (
             id: try row.next(Int.self), event: try row.next(String.self),
-            time: try row.next(Date.self)
+            time: try row.next(Date.self), user: try row.next(UserID.self)
           )
         }
       }
-      for one in found {
+      for one in found where users?.contains(one.user) ?? true {
         count.include(
           one.event == InteractionInsert.Event.reply.rawValue ? .replies : .actions, at: one.time)
       }

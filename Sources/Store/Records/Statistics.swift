@@ -116,9 +116,11 @@ package protocol Statistics: Sendable {
   /// What became of a notification that was sent at `start`.
   ///
   /// No push service sends to the platforms `unserved`. Of one that has ended (`hasEnded`) nobody waits. It reads all
-  /// recipients and pushes, a part at a time: what changes meanwhile may be counted as it was or as it is.
+  /// recipients and pushes, a part at a time: what changes meanwhile may be counted as it was or as it is. With
+  /// `users` only those of its recipients count.
   func statistics(
-    of notification: Int, since start: Date, hasEnded: Bool, unserved: Set<String>
+    of notification: Int, since start: Date, hasEnded: Bool, unserved: Set<String>,
+    among users: Set<UserID>?
   ) async throws -> CountedNotification
   /// What a sender, or everybody, has sent in each of some periods, which follow each other and end before the next one
   /// of `starts`; a notification belongs to the period in which its time came.

@@ -29,6 +29,7 @@ enum SentCommand: Command {
       .value("state", "STATE", "receipts, deliveries, export: only those in this state"),
       .value("recipient", "NAME", "receipts, export: only the one of this user"),
       .value("lane", "NAME", "deliveries: only those of this push service"),
+      .value("segment", "NAME", "statistics: only of recipients who belong to this segment now"),
       .value("limit", "NUMBER", "how many to list", default: "50"),
       .value("weeks", "NUMBER", "weeks: how many, up to the present one", default: "12"),
       .value("zone", "NAME", "weeks: the time zone in which they begin", default: "UTC"),
@@ -77,7 +78,8 @@ enum SentCommand: Command {
       report.list(["TIME", "USER", "DEVICE", "EVENT", "ACTION", "TEXT"], interactions)
     case ("statistics", let text?):
       let id = try arguments.notificationID(text)
-      let found = try await Account(arguments).client.statistics(of: id)
+      let found = try await Account(arguments).client.statistics(
+        of: id, segment: arguments.string("segment"))
       report.show(found, Table.text(of: found))
     case ("weeks", nil):
       let found = try await Account(arguments).client.weeks(

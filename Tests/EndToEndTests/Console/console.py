@@ -1915,6 +1915,8 @@ def check_chart_bars_tables_and_exports_have_the_numbers_of_the_receipts_as_they
             page.request.put(f"{SERVER}/api/register/phone-{reader}", headers=basic(reader), data=json.dumps(
                 {"Platform": ["apns", "apns", "fcm"][number], "Handle": f"C{number}", "Language": ["de-CH", "de", "en"][number]}))
         sent = send(page, "vera", "Chart", to=[f"username:{reader}" for reader in readers])
+        segment = f"{SERVER}/api/segments/half"
+        page.request.put(segment, headers=basic("vera"), data=json.dumps({"to": ["username:reader0", "username:reader3"]}))
         show(page, f"sent/{sent}")
         expect(page.get_by_role("heading", name="What became of it")).to_be_visible()
         expect(page.locator(".funnel [data-part=recipients]")).to_contain_text("4")
@@ -1941,6 +1943,14 @@ def check_chart_bars_tables_and_exports_have_the_numbers_of_the_receipts_as_they
         expect(platforms.locator("tbody tr").filter(has_text="iOS")).to_contain_text("2 (100%)")
         expect(page.get_by_role("region", name="By language").locator("tbody tr").filter(has_text="German")).to_contain_text("2 (100%)")
         expect(page.get_by_role("region", name="Why some are not reached")).to_contain_text("No device is registered")
+        # The people of a segment alone.
+        among = page.get_by_role("combobox", name="Among")
+        among.select_option("half")
+        expect(page.locator(".funnel [data-part=recipients] strong")).to_have_text("2")
+        assert part(page, "fetched") == "1 50%", part(page, "fetched")
+        among.select_option("All recipients")
+        expect(page.locator(".funnel [data-part=recipients] strong")).to_have_text("4")
+        page.request.delete(segment, headers=basic("vera"))
         with page.expect_download() as download:
             page.get_by_role("button", name="Export").click()
         table = list(csv.DictReader(io.StringIO(download.value.path().read_text("utf-8-sig"))))
