@@ -13,7 +13,7 @@ import Testing
   ) async throws -> CountedNotification {
     try await store.statistics.statistics(
       of: id, since: start ?? Date(timeIntervalSince1970: 1_800_000_000), hasEnded: hasEnded,
-      unserved: unserved)
+      unserved: unserved, among: nil)
   }
 
   private func register(

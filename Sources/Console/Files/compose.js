@@ -315,7 +315,7 @@ class Compose extends Screen {
     const form = formOf(this.draft());
     this.formHint.textContent = this.form.value ? t.formHints[form] : t.usual(t.forms[form], t.formHints[form]);
     this.badge.disabled = form === "silent";
-    this.localChoice.hidden = !this.notBefore.value;
+    this.local.disabled = !this.notBefore.value;
     this.send.lastChild.textContent = this.notBefore.value ? t.schedule : t.send;
     // Another notification than the one that may have been sent already.
     this.keep(undefined);

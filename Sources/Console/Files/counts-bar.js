@@ -56,7 +56,7 @@ function legend({ recipients, queued, failed, fetched, displayed = 0, opened = 0
   const t = texts.counts;
   if (!recipients) return texts.sent.nobody;
   return [hasMedia ? t.fetched(number(fetched), number(recipients)) : t.displayed(number(Math.max(displayed, opened)), number(recipients)),
-    !hasMedia && opened && t.opened(number(opened)), actions && t.actions(actions), replies && t.replies(replies), read && t.read(number(read)), queued && t.queued(number(queued)),
+    opened && t.opened(number(opened)), actions && t.actions(actions), replies && t.replies(replies), read && t.read(number(read)), queued && t.queued(number(queued)),
     failed && t.failed(number(failed))].filter(Boolean).join(" · ");
 }
 

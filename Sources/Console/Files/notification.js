@@ -109,11 +109,11 @@ class Notification extends Screen {
     const wasFetched = counts.fetched > 0 || counts.read > 0;
     this.amendButton.hidden = this.hasEnded || wasFetched || this.isReplaced;
     this.amendHint.hidden = this.hasEnded || !wasFetched;
-    const { richType, actions } = this.details;
-    const seen = richType ? ["fetched"] : ["displayed", "opened"];
-    const steps = ["recipients", "queued", "failed", "sent", ...seen, "read", ...(actions ? ["actions", "replies"] : [])];
+    // How many people it has reached is told below, in one total.
+    const steps = this.details.actions ? ["actions", "replies"] : [];
+    this.tiles.hidden = !steps.length;
     fill(this.tiles, steps.map((step) => h("div", { data: { step } },
-      h("p", { class: "big" }, number(counts[step] ?? 0)), h("p", { class: "quiet" }, texts.states[step] ?? t[step]))));
+      h("p", { class: "big" }, number(counts[step] ?? 0)), h("p", { class: "quiet" }, t[step]))));
   }
 
   /** Reads again what is shown, at most every two seconds. */

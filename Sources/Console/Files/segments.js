@@ -86,7 +86,7 @@ function editSegment(saved) {
     const input = (value, properties) => h("input", { value: `${value ?? ""}`, autocomplete: "off", autocapitalize: "none", spellcheck: false, on: { input: changed }, ...properties });
     const whole = (value, max) => input(value, { type: "number", min: 0, max, step: 1 });
     const controls = {
-      name: input(saved?.name, { maxLength: 50, readOnly: Boolean(saved) }),
+      name: input(saved?.name, { placeholder: "german-customers", maxLength: 50, readOnly: Boolean(saved) }),
       to: input(to && [to].flat().join(", "), { placeholder: texts.audience.placeholders.tags }),
       attributes: h("textarea", { rows: 2, placeholder: "plan = gold", value: Object.entries(attributes).map((pair) => pair.join(" = ")).join("\n"), on: { input: changed } }),
       language: input(language, { placeholder: "de", maxLength: 35 }),

@@ -43,6 +43,8 @@ export function confirmSending({ content, filled = [], message, skipped, recipie
     }
     document.body.append(dialog);
     dialog.showModal();
+    // What has the focus is at its end.
+    dialog.scrollTop = 0;
   });
 }
 

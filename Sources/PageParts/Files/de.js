@@ -115,7 +115,7 @@ export const texts = {
   },
   picker: { title: "Datei auswählen", none: "Keine Datei heißt so." },
   compose: {
-    content: "Inhalt", optional: "Inhalt (freiwillig)", choose: "Datei auswählen", chooseHint: "oder eine auf diese Seite ziehen", touchHint: "aus der Mediathek oder von diesem Gerät", removeContent: "Ohne Inhalt senden", orLink: "Einen Link als Inhalt senden", url: "Link, der gesendet wird",
+    content: "Inhalt", optional: "Inhalt (freiwillig)", choose: "Datei auswählen", chooseHint: "oder eine auf diese Seite ziehen", touchHint: "aus der Mediathek oder von diesem Gerät", removeContent: "Inhalt entfernen", orLink: "Einen Link als Inhalt senden", url: "Link, der gesendet wird",
     message: "Nachricht", length: (all) => characters(all), sample: "Ihre Nachricht",
     notBefore: "Senden um", local: "Zur Ortszeit der Empfänger", perMinute: "Höchstens so viele Geräte je Minute", expires: "Läuft ab um", form: "Form", badge: "Zahl der ungelesenen Benachrichtigungen am App-Symbol zeigen",
     skip: "Personen auslassen, für die ein Wert in den Texten fehlt",
@@ -302,7 +302,7 @@ export const texts = {
     tokens: "Zugriffstoken", tokensOf: (name) => `Zugriffstoken von ${name}`,
   },
   importing: {
-    start: "Importieren", title: "Angaben zu Personen importieren", file: "CSV-Datei",
+    start: "Importieren", title: "Angaben zu Personen importieren (CSV)", file: "CSV-Datei",
     hint: "Die erste Zeile nennt die Spalten: username und Angaben wie name oder city. Von jeder Person in der Datei werden alle Angaben ersetzt; ein leeres Feld heißt keine Angabe. Personen werden nicht hinzugefügt.",
     checking: "Die Datei wird geprüft …", running: "Die Datei wird importiert …",
     tooLarge: "Die Datei hat mehr als 16 MB. Importieren Sie sie in Teilen.", unreadable: "Die Datei wurde geändert oder ist nicht lesbar. Wählen Sie sie noch einmal.",
@@ -364,7 +364,7 @@ export const texts = {
   },
   undo: {
     title: "Zeit zum Zurücknehmen", none: "Keine Zeit zum Zurücknehmen", choice: (seconds) => (seconds === 1 ? "1 Sekunde" : `${seconds} Sekunden`),
-    goesOut: "Sie wird gesendet in", undo: "Rückgängig", takeBack: "Zurücknehmen", takenBack: "Sie wurde nicht gesendet. Sie können weiterschreiben.",
+    goesOut: "Sie wird gesendet in", undo: "Rückgängig", takeBack: "Zurücknehmen und ändern", takenBack: "Sie wurde nicht gesendet. Sie können weiterschreiben.",
     tooLate: "Sie wurde zurückgezogen, aber manche hatten sie schon.",
   },
   webhooks: {

@@ -116,7 +116,7 @@ export const texts = {
   },
   picker: { title: "Choose a file", none: "No file has this name." },
   compose: {
-    content: "Content", optional: "Content, if any", choose: "Choose a file", chooseHint: "or drop one anywhere on this page", touchHint: "from the catalogue or this device", removeContent: "Send it without", orLink: "Send a link as content", url: "Link to send",
+    content: "Content", optional: "Content, if any", choose: "Choose a file", chooseHint: "or drop one anywhere on this page", touchHint: "from the catalogue or this device", removeContent: "Remove the content", orLink: "Send a link as content", url: "Link to send",
     message: "Message", length: (all) => count(all, "character"), sample: "Your message",
     notBefore: "Send at", local: "In each recipient’s local time", perMinute: "Most devices a minute", expires: "Expires at", form: "Form", badge: "Show the number of unread notifications on the app’s icon",
     skip: "Leave out people for whom a value in the texts is missing",
@@ -191,7 +191,7 @@ export const texts = {
     schedule: (users, all) => `Schedule for ${people(users)}${all ? ` on ${devices(all)}` : " without a registered device"}?`,
     recipients: "Recipients", time: "When", now: "Now", expires: "Expires",
     skipped: "Left out", without: (all, names) => `${people(all)} without a value: ${list.format(names)}${all > names.length ? " …" : ""}`,
-    local: "in each recipient’s local time", quiet: (until) => `Pushes wait until ${until} by each device’s clock: it is in the quiet hours.`, first: "The first get it", last: "The last get it", passed: "At once, because it is later there",
+    local: "in each recipient’s local time", quiet: (until) => `Pushes wait until ${until} by each device’s clock: it is in the quiet hours.`, first: "The first get it", last: "The last get it", passed: "At once, because that time has passed there",
   },
   previews: {
     empty: "Write a message or choose a file, and this shows what every kind of device will make of it.", app: "YOUR APP", now: "now",
@@ -302,7 +302,7 @@ export const texts = {
     pair: "Pair a phone", tokens: "Access tokens", tokensOf: (name) => `Access tokens of ${name}`,
   },
   importing: {
-    start: "Import", title: "Import attributes of people", file: "CSV file",
+    start: "Import", title: "Import what is known of people (CSV)", file: "CSV file",
     hint: "The first line names the columns: username, and attributes such as name or city. All attributes of each person in the file are replaced; an empty field is none. Nobody is added.",
     checking: "The file is being checked…", running: "The file is being imported…",
     tooLarge: "The file has more than 16 MB. Import it in parts.", unreadable: "The file has changed or cannot be read. Choose it again.",
@@ -364,7 +364,7 @@ export const texts = {
   },
   undo: {
     title: "Time to undo", none: "No time to undo", choice: (seconds) => (seconds === 1 ? "1 second" : `${seconds} seconds`),
-    goesOut: "It is sent in", undo: "Undo", takeBack: "Take back", takenBack: "It was not sent. You can go on writing.",
+    goesOut: "It is sent in", undo: "Undo", takeBack: "Take back and edit", takenBack: "It was not sent. You can go on writing.",
     tooLate: "It was withdrawn, but some had got it already.",
   },
   webhooks: {

@@ -319,7 +319,7 @@ def check_a_time_by_each_recipients_own_clock_is_chosen_changed_and_withdrawn_be
         assert phone.ok, phone.text()
         compose(page, "beach.jpg", "Good morning", "early, late")
         choice = page.get_by_label("In each recipient’s local time")
-        expect(choice).to_be_hidden()
+        expect(choice).to_be_disabled()
         # It has begun where the first clock is, and not in Berlin.
         at = time.strftime("%Y-%m-%dT%H:%M", time.gmtime(time.time() + 10 * 3600))
         page.get_by_label("Send at").fill(at)
@@ -328,7 +328,7 @@ def check_a_time_by_each_recipients_own_clock_is_chosen_changed_and_withdrawn_be
         expect(choice).to_be_checked()
         page.get_by_role("button", name="Schedule", exact=True).click()
         dialog = page.get_by_role("dialog")
-        for text in ["2 people", "in each recipient’s local time", "The first get it", "The last get it", "because it is later there1"]:
+        for text in ["2 people", "in each recipient’s local time", "The first get it", "The last get it", "has passed there1"]:
             expect(dialog).to_contain_text(text)
         dialog.get_by_role("button", name="Schedule").click()
         expect(page).to_have_url(re.compile(r"#sent/\d+$"))
@@ -338,7 +338,7 @@ def check_a_time_by_each_recipients_own_clock_is_chosen_changed_and_withdrawn_be
         details = page.request.get(f"{path}/details", headers=basic("shop")).json()
         assert details["localTime"] == {"at": at, "zone": "Europe/Berlin"}, details
         assert [page.request.get(path, headers=basic(name)).status for name in ["early", "late"]] == [200, 404]
-        expect(page.locator(".tiles [data-step=fetched] .big")).to_have_text("1")
+        expect(page.locator(".funnel [data-part=fetched] strong")).to_have_text("1")
         page.get_by_role("button", name="Withdraw").click()
         page.get_by_role("dialog").get_by_role("button", name="Withdraw").click()
         expect(page.locator(".toast")).to_have_text("The notification was withdrawn. 1 had it already.")
@@ -708,7 +708,7 @@ def check_one_takes_the_place_of_an_earlier_one_which_links_to_it(console):
         expect(page.locator(".facts-list")).to_contain_text("What it replacesparcel")
         # Nothing of a text can be fetched, and its length is judged here, too.
         expect(page.locator("counts-bar")).to_contain_text("0 of 1 displayed")
-        expect(page.locator(".tiles [data-step=fetched]")).to_have_count(0)
+        expect(page.locator(".funnel [data-part=fetched]")).to_have_count(0)
         expect(page.locator(".panel .advice")).to_have_count(3)
         later = page.url.split("/")[-1]
         show(page, f"sent/{earlier}")
@@ -738,7 +738,7 @@ def check_a_change_sends_only_what_is_other_and_removes_what_was_emptied(console
         dialog.get_by_label("Rank").fill("3")
         dialog.get_by_label("Data", exact=True).fill('{"order": "4712"}')
         button(dialog, 1).get_by_label("Label").fill("Follow")
-        dialog.get_by_role("button", name="Send it without").click()
+        dialog.get_by_role("button", name="Remove the content").click()
         dialog.get_by_role("button", name="Save").click()
         expect(dialog.locator(".fault:visible")).to_have_text("Rank must be a number from 0 to 1.")
         expect(dialog.get_by_label("Rank")).to_be_focused()
@@ -926,7 +926,7 @@ def check_what_is_previewed_is_what_devices_get_and_is_followed_to_the_phone(con
             page.get_by_role("dialog").get_by_role("button", name="Send").click()
             expect(page.get_by_role("heading", level=1)).to_have_text("Look at this")
             number = page.url.split("/")[-1]
-            tile = lambda step: page.locator(f"[data-step={step}] .big")
+            tile = lambda step: page.locator(f".funnel [data-part={step}] strong")
             expect(tile("fetched")).to_have_text("1")
             expect(page.locator("counts-bar")).not_to_contain_text("queued")
         renditions = page.request.get(f"{SERVER}/api/notifications/{number}/details", headers=basic("alice")).json()["renditions"]
@@ -1897,9 +1897,9 @@ def check_answers_are_listed_as_they_come_and_a_text_is_displayed_not_fetched(co
         expect(answers.locator("tbody")).to_contain_text("On my way")
         expect(answers.locator("tbody")).to_contain_text("dora")
         expect(page.locator("counts-bar")).to_have_text("1 of 2 displayed · 1 pressed a button · 1 reply · 1 queued")
-        expect(page.locator(".tiles [data-step=displayed] .big")).to_have_text("1")
+        expect(page.locator(".funnel [data-part=displayed] strong")).to_have_text("1")
         expect(page.locator(".tiles [data-step=replies] .big")).to_have_text("1")
-        expect(page.locator(".tiles [data-step=fetched]")).to_have_count(0)
+        expect(page.locator(".funnel [data-part=fetched]")).to_have_count(0)
         expect(page.locator(".timeline")).to_contain_text("First displayed")
 
 
@@ -1986,7 +1986,7 @@ def check_receipts_are_filtered_and_searched(console):
         # Within the two seconds in which the page does not read again.
         page.request.get(f"{SERVER}/api/notifications/{sent['id']}", headers=basic("berta"))
         expect(page.locator(".timeline")).to_contain_text("First fetched")
-        expect(page.locator(".tiles [data-step=fetched]")).to_contain_text("1")
+        expect(page.locator(".funnel [data-part=fetched] strong")).to_have_text("1")
         page.get_by_role("combobox", name="State").first.select_option("Fetched")
         expect(people.locator("tbody tr")).to_have_count(1)
         expect(people.locator("tbody")).to_contain_text("berta")
@@ -2042,7 +2042,7 @@ def check_attributes_of_people_are_imported_after_a_look_at_the_lines_that_are_w
         before = {user: attributes(user) for user in ["alice", "bob"]}
         show(page, "people")
         page.get_by_role("button", name="Import", exact=True).click()
-        dialog = page.get_by_role("dialog", name="Import attributes of people")
+        dialog = page.get_by_role("dialog", name="Import what is known of people (CSV)")
         expect(dialog.get_by_role("button", name="Import 0 people")).to_be_disabled()
         choose("name", "x")
         expect(dialog.get_by_role("alert")).to_contain_text("no column “username”")

@@ -60,7 +60,7 @@
       await show("compose");
       await enter("Kind of recipients", "segment");
       await press("All segments");
-      await press("Import attributes of people");
+      await press("Import what is known of people (CSV)");
       const file = await field("CSV file");
       const files = new DataTransfer();
       files.items.add(new File([table], "people.csv", { type: "text/csv" }));
