@@ -17,7 +17,8 @@ def check_a_picture_comes_live_and_is_sharp(bench):
     expect(picture).to_be_visible()
     [natural, shown, ratio, whole] = picture.evaluate("one => [one.naturalWidth, one.clientWidth, devicePixelRatio, one.src]")
     assert ratio == 2 and natural >= shown * ratio and whole.startswith("blob:"), (natural, shown)
-    assert server.receipt(number, phone.user)["state"] == "fetched"
+    # It is written after the response.
+    until(lambda: server.receipt(number, phone.user)["state"] == "fetched")
     phone.page.get_by_role("button", name="Enlarge: The beach in the evening").click()
     viewer = phone.page.get_by_role("dialog")
     expect(viewer.get_by_role("img")).to_be_visible()

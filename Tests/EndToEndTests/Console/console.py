@@ -1849,7 +1849,7 @@ def check_the_absence_of_the_server_is_said_and_its_return(console):
         number = send(page, "shop", "Told of by the new stream")
         show(page, f"sent/{number}")
         page.request.get(f"{SERVER}/api/notifications/{number}", headers=basic("alice"))
-        expect(page.locator("[data-step=fetched] .big")).to_have_text("1")
+        expect(page.locator(".funnel [data-part=fetched] strong")).to_have_text("1")
         ended = page.request.get(f"{SERVER}/api/session", headers=basic("shop")).json()["sessions"]
         for one in ended:
             page.request.delete(f"{SERVER}/api/session/{one['id']}", headers=basic("shop"))

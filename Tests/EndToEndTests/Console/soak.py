@@ -125,7 +125,7 @@ def main():
                 cores.append((browser.seconds() - used) / (time.monotonic() - start))
                 memory.append(browser.memory())
                 pages.append(browser.page_memory())
-                expect(page.locator("[data-step=fetched] .big")).to_have_text(f"{int(PHONES):,}", timeout=20_000)
+                expect(page.locator(".funnel [data-part=fetched] strong")).to_have_text(f"{int(PHONES):,}", timeout=20_000)
         chromium.close()
     figures = {kind: round(sum(all) / len(all) / int(PHONES) * 1000, 4) for kind, all in seconds.items()}
     print(json.dumps(figures | {"cores": round(max(cores), 3), "memory": round(max(pages), 1), "all": round(max(memory), 1)}))
