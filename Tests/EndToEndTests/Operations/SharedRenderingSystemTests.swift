@@ -29,14 +29,15 @@ struct SharedRenderingSystemTests {
       let made = { try nodes.map { try $0.measured(Self.made) }.reduce(0, +) }
       // Few enough for a debug build to render them within the ten seconds that a node waits for another. Others
       // are asked for if this machine takes longer.
-      for attempt in 1...3 {
+      for attempt in 1...8 {
         let (before, start) = (try made(), ContinuousClock.now)
         let places = attempt * 10..<attempt * 10 + 8
         try Self.fetch(places, of: id, from: nodes)
         let rendered = try made() - before
-        // An asset that came late may have been prepared meanwhile.
+        // An asset that came late may have been prepared meanwhile; and what a busy object store did not take in time is
+        // rendered by both.
         let isDisturbed = .now - start > .seconds(10) || rendered > Double(places.count)
-        if isDisturbed, attempt < 3 { continue }
+        if isDisturbed, attempt < 8 { continue }
         #expect(rendered == Double(places.count))
         break
       }
