@@ -19,15 +19,14 @@ import asyncio
 import base64
 import json
 import os
-import re
 import secrets
 import shutil
 import sys
 import uuid
 
-import aiohttp
 from aiohttp import web
 
+import browser
 import certificates
 
 PREFERENCES = {
@@ -41,11 +40,8 @@ PREFERENCES = {
 }
 
 
-class Browser:
+class Firefox(browser.Browser):
     """Firefox, steered by WebDriver BiDi (w3.org/TR/webdriver-bidi)."""
-
-    def __init__(self, process):
-        self.process, self.number = process, 0
 
     @classmethod
     async def start(cls, folder, push_service, is_insecure):
@@ -54,39 +50,20 @@ class Browser:
         with open(os.path.join(profile, "user.js"), "w") as out:
             for name, value in (PREFERENCES | {"dom.push.serverURL": push_service}).items():
                 out.write(f"user_pref({json.dumps(name)}, {json.dumps(value)});\n")
-        process = await asyncio.create_subprocess_exec(
-            "/usr/bin/setpriv", "--pdeathsig", "KILL", "/usr/bin/firefox-esr", "--headless", "--no-remote",
-            "--profile", profile, "--remote-debugging-port", "0", "about:blank",
-            env=dict(os.environ, MOZ_HEADLESS="1", MOZ_HEADLESS_WIDTH="1440", MOZ_HEADLESS_HEIGHT="900", HOME=folder),
-            stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE)
-        browser = cls(process)
-        async for line in process.stderr:
-            if found := re.search(rb"WebDriver BiDi listening on (ws://\S+)", line):
-                break
-        else:
-            raise RuntimeError("Firefox has ended")
-        browser.drain = asyncio.create_task(process.stderr.read())
-        browser.session = aiohttp.ClientSession()
-        browser.socket = await browser.session.ws_connect(found[1].decode() + "/session")
-        await browser.call("session.new", capabilities={"alwaysMatch": {"acceptInsecureCerts": True}} if is_insecure else {})
-        contexts = await browser.call("browsingContext.getTree")
-        browser.context = contexts["contexts"][0]["context"]
-        return browser
-
-    async def call(self, method, **parameters):
-        self.number += 1
-        await self.socket.send_json({"id": self.number, "method": method, "params": parameters})
-        async for message in self.socket:
-            answer = json.loads(message.data)
-            if answer.get("id") == self.number:
-                if "error" in answer:
-                    raise RuntimeError(f"{answer['error']}: {answer.get('message')}")
-                return answer["result"]
-        raise RuntimeError("Firefox has ended")
+        words = ["/usr/bin/firefox-esr", "--headless", "--no-remote", "--profile", profile, "--remote-debugging-port", "0",
+                 "about:blank"]
+        firefox, url = await cls.launch(
+            words, rb"WebDriver BiDi listening on (ws://\S+)", MOZ_HEADLESS="1", MOZ_HEADLESS_WIDTH="1440",
+            MOZ_HEADLESS_HEIGHT="900", HOME=folder)
+        await firefox.connect(url + "/session")
+        await firefox.call("session.new", capabilities={"alwaysMatch": {"acceptInsecureCerts": True}} if is_insecure else {})
+        contexts = await firefox.call("browsingContext.getTree")
+        firefox.context = contexts["contexts"][0]["context"]
+        return firefox
 
     async def evaluate(self, script):
         answer = await self.call(
-            "script.evaluate", expression=f"(async () => JSON.stringify(await ({script})) ?? 'null')()",
+            "script.evaluate", expression=browser.json_of(script),
             target={"context": self.context}, awaitPromise=True, userActivation=True)
         if answer["type"] != "success":
             return {"error": answer["exceptionDetails"]["text"]}
@@ -94,11 +71,6 @@ class Browser:
 
     async def go(self, url):
         await self.call("browsingContext.navigate", context=self.context, url=url, wait="complete")
-
-    async def stop(self):
-        self.process.kill()
-        await self.process.wait()
-        await self.session.close()
 
 
 class PushService:
@@ -156,7 +128,7 @@ class PushService:
 
     async def obey(self, command):
         if command["do"] == "open":
-            self.browser = await Browser.start(self.folder, f"ws://127.0.0.1:{self.socket_port}/", command.get("insecure", False))
+            self.browser = await Firefox.start(self.folder, f"ws://127.0.0.1:{self.socket_port}/", command.get("insecure", False))
             await self.browser.go(command["url"])
         elif command["do"] == "go":
             await self.browser.go(command["url"])
@@ -190,14 +162,7 @@ async def main(folder):
         ports.append(site._server.sockets[0].getsockname()[1])
     service.port, service.socket_port = ports
     print(json.dumps({"port": service.port, "certificates": os.path.join(folder, "ca.pem")}), flush=True)
-    loop = asyncio.get_running_loop()
-    while line := await loop.run_in_executor(None, sys.stdin.readline):
-        try:
-            answer = await asyncio.wait_for(service.obey(json.loads(line)), 200)
-        except (RuntimeError, OSError, asyncio.TimeoutError) as error:
-            answer = {"error": f"{type(error).__name__} {error}"}
-        print(json.dumps(answer), flush=True)
-    await service.obey({"do": "reset"})
+    await browser.follow_commands(service.obey)
 
 
 try:
