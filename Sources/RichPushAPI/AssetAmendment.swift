@@ -104,7 +104,7 @@ public struct AssetLabel: Sendable, Equatable, Codable {
 
 /// The labels that assets have: the response of `GET /api/asset-labels`.
 package struct AssetLabelList: Sendable, Equatable, Codable {
-  /// Those that most assets have first; at most a thousand.
+  /// The most frequent first; at most a thousand.
   package let labels: [AssetLabel]
 
   /// Creates the list.

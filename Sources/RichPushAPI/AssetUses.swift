@@ -4,7 +4,7 @@ public struct AssetUses: Sendable, Equatable, Codable {
   public let notifications: [SentPage.Entry]
   /// The ID that `before` has on the next page; nil on the last one.
   @Nullable public var next: Int?
-  /// On the first page, how many notifications have it, whoever sent them.
+  /// On the first page, how many notifications of all senders have it.
   public var count: Int?
   /// On the first page, drafts and templates that name it, the last changed first.
   public var drafts: [Draft]?

@@ -142,7 +142,7 @@ extension RichPushClient {
     try await value(request("PATCH", ["api", "assets", richType, name], json: amendment))
   }
 
-  /// The labels that assets have, those that most have first.
+  /// The labels of assets, the most frequent first.
   ///
   /// ```swift
   /// for label in try await client.assetLabels() { print(label.label, label.count) }

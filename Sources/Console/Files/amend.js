@@ -4,7 +4,7 @@ import { chooseAsset } from "./asset-picker.js";
 import { contentText } from "./content-types.js";
 import { h } from "./dom.js";
 import { faultsOf, field, focusOn, showFaults } from "./fields.js";
-import { fieldTime } from "./format.js";
+import { apiTime, fieldTime } from "./format.js";
 import { mergePatch, setsNull } from "./merge-patch.js";
 import { enteredMessage, messageFields } from "./message-fields.js";
 import { texts } from "./texts.js";
@@ -100,4 +100,4 @@ export function amend(path, details, types, done) {
 }
 
 /** A field's time as the API takes it; undefined if it is empty. */
-const moment = (value) => (value ? new Date(value).toISOString().replace(/\.\d+Z/, "Z") : undefined);
+const moment = (value) => (value ? apiTime(new Date(value)) : undefined);

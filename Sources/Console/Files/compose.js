@@ -10,7 +10,7 @@ import { fill, h, icon } from "./dom.js";
 import { chooseDraft, endDraft, nameDraft, storeDraft } from "./drafts.js";
 import { acceptDrops, chooseFiles } from "./drop.js";
 import { faultsOf, field, focusOn, showFaults } from "./fields.js";
-import { zone } from "./format.js";
+import { apiTime, zone } from "./format.js";
 import { keepDraft, keptDraft, mayReplace } from "./kept-draft.js";
 import { languageTabs } from "./language-tabs.js";
 import { messageFields, usualForm } from "./message-fields.js";
@@ -237,9 +237,9 @@ class Compose extends Screen {
       form: this.form.value || undefined,
       ...(this.isLocal
         ? { localTime: { at: this.notBefore.value, zone: Intl.DateTimeFormat().resolvedOptions().timeZone } }
-        : { notBefore: time(this.notBefore)?.toISOString().replace(/\.\d+Z/, "Z") }),
+        : { notBefore: apiTime(time(this.notBefore)) }),
       perMinute: this.perMinute.value ? Number(this.perMinute.value) : undefined,
-      expires: time(this.expires)?.toISOString().replace(/\.\d+Z/, "Z"),
+      expires: apiTime(time(this.expires)),
       onMissing: this.skip.checked ? "skip" : undefined,
     };
     if (this.badge.checked && formOf(draft) !== "silent") draft.badge = true;

@@ -63,6 +63,9 @@ export function day(text) {
 export const exactTime = (date) =>
   `${date.toLocaleString(language, { dateStyle: "full", timeStyle: "short" })} (${zone(date)})`;
 
+/** A time as the API takes it, in whole seconds; undefined without one. */
+export const apiTime = (date) => date?.toISOString().replace(/\.\d+Z/, "Z");
+
 /** A time by any clock, as a field for date and time has it: "Saturday, 28 November 2026 at 10:30". */
 export const clockTime = (text) =>
   new Date(`${text}Z`).toLocaleString(language, { dateStyle: "full", timeStyle: "short", timeZone: "UTC" });

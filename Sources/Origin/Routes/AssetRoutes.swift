@@ -57,7 +57,7 @@ struct AssetRoutes: Sendable {
             refused: counts[.refused] ?? 0) : nil))
   }
 
-  /// `GET /api/asset-labels`: the labels that assets have, those that most have first.
+  /// `GET /api/asset-labels`: the labels of assets, the most frequent first.
   func labels(_ context: RequestContext) async throws -> Response {
     _ = try context.query()
     let labels = try await store.assets.assetLabels()

@@ -119,7 +119,7 @@ package struct AssetFilter: Sendable, Equatable {
 package struct StoredAssetUses: Sendable {
   /// Notifications with it, the newest first.
   package let notifications: [SentNotification]
-  /// How many have it, whoever sent them.
+  /// How many have it, of all senders.
   package let count: Int
   /// Drafts and templates that name it, the last changed first.
   package let drafts: [StoredDraft]
