@@ -33,7 +33,7 @@ extension Report {
     }
     Terminal.print(Table.text([["STATE", "ID", "CREATED", "MESSAGE"]] + drafts + notifications))
     let rest = (uses.count ?? 0) - uses.notifications.count
-    if rest > 0 { note("\(rest) more notifications have it: earlier ones, or other publishers'") }
+    if rest > 0 { note("and \(rest) more: earlier ones, or other publishers'") }
   }
 
   /// Prints everything that is known about an asset, one JSON member per line.
