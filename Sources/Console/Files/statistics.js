@@ -3,6 +3,7 @@ import { get, query } from "./api.js";
 import { lineChart, lineKey } from "./chart.js";
 import { fill, h } from "./dom.js";
 import { languageName, number, percent } from "./format.js";
+import { factsList } from "./said.js";
 import { table } from "./screen.js";
 import { language, texts } from "./texts.js";
 
@@ -14,6 +15,7 @@ class NotificationStatistics extends HTMLElement {
     this.funnel = h("ul", { class: "funnel", "aria-label": t.funnel });
     this.chart = lineChart();
     this.chart.hidden = true;
+    this.meanings = h("div");
     this.removed = h("p", { class: "quiet", hidden: true }, t.removed);
     this.groups = h("div", { class: "line-up" });
     this.segment = h("select", { on: { change: () => this.show() } }, h("option", { value: "" }, t.all));
@@ -21,7 +23,7 @@ class NotificationStatistics extends HTMLElement {
   }
 
   connectedCallback() {
-    fill(this, h("h2", {}, t.title), this.choice, h("div", { class: "columns" }, this.funnel, this.chart), this.removed, this.groups);
+    fill(this, h("h2", {}, t.title), this.choice, h("div", { class: "columns" }, this.funnel, this.chart), h("details", {}, h("summary", {}, t.meaning), this.meanings), this.removed, this.groups);
   }
 
   /** Offers the segments, whose people can be looked at alone. */
@@ -62,6 +64,7 @@ class NotificationStatistics extends HTMLElement {
     fill(this.funnel, rows.map((step) => h("li", { class: `step ${step}`, data: { part: step } },
       steps.includes(step) ? lineKey(step) : h("span"), h("span", {}, t.steps[step]),
       bar(users[step], users.recipients), h("strong", {}, number(users[step])), h("span", { class: "quiet" }, share(users[step], users.recipients)))));
+    fill(this.meanings, [factsList(rows.map((step) => [t.steps[step], t.meanings[step]]))]);
   }
 
   showCourse({ users, course }, steps) {

@@ -231,6 +231,13 @@ export const texts = {
     among: "Von", all: "Allen Empfängern", platforms: "Nach Plattform", languages: "Nach Sprache", unreachable: "Warum einige nicht erreicht werden", cause: "Warum", detail: "Einzelheiten",
     steps: { recipients: "Empfänger", sent: "Gesendet", displayed: "Angezeigt", fetched: "Abgerufen", opened: "Geöffnet", read: "Gelesen", dismissed: "Verworfen",
       waiting: "Wartet", unreachable: "Nicht erreicht" },
+    meaning: "Was die Wörter bedeuten",
+    meanings: {
+      recipients: "Alle, für die sie bestimmt war.", sent: "Der Push-Dienst eines Geräts hat sie angenommen.", displayed: "Ein Gerät hat sie angezeigt.",
+      fetched: "Ein Gerät hat ihren Inhalt geladen: Sie wurde angezeigt oder wird es gleich.", opened: "Sie oder einer ihrer Tasten wurde angetippt.",
+      read: "Sie wurde in der App als gelesen markiert.", dismissed: "Sie wurde weggewischt und nicht geöffnet.",
+      waiting: "Sie wurde noch an kein Gerät gesendet und kann es noch werden.", unreachable: "Sie erreicht kein Gerät. Warum, steht weiter unten.",
+    },
     causes: { noDevice: "Kein Gerät ist angemeldet", noService: "Kein Push-Dienst sendet an diese Geräte", failed: "Die Zustellung ist fehlgeschlagen",
       expired: "Sie konnte nicht rechtzeitig gesendet werden", cancelled: "Die Zustellung wurde abgebrochen", ended: "Die Benachrichtigung war schon beendet" },
     others: "Alle anderen", noDevice: "Ohne Gerät", noLanguage: "Sprache unbekannt",

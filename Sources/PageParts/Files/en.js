@@ -232,6 +232,13 @@ export const texts = {
     among: "Among", all: "All recipients", platforms: "By platform", languages: "By language", unreachable: "Why some are not reached", cause: "Why", detail: "Details",
     steps: { recipients: "Recipients", sent: "Sent", displayed: "Displayed", fetched: "Fetched", opened: "Opened", read: "Read", dismissed: "Dismissed",
       waiting: "Waiting", unreachable: "Not reached" },
+    meaning: "What the words mean",
+    meanings: {
+      recipients: "Everybody it was meant for.", sent: "The push service of a device has accepted it.", displayed: "A device has shown it.",
+      fetched: "A device has loaded its content: it was shown, or is about to be.", opened: "Somebody has tapped it, or one of its buttons.",
+      read: "It was marked as read in the app.", dismissed: "It was wiped away, and not opened.",
+      waiting: "It has not been sent to a device yet, and still can be.", unreachable: "It cannot reach any device of theirs. Why is said below.",
+    },
     causes: { noDevice: "No device is registered", noService: "No push service sends to these devices", failed: "The push failed",
       expired: "It could not be sent in time", cancelled: "The push was cancelled", ended: "The notification had already ended" },
     others: "All others", noDevice: "Without a device", noLanguage: "Language unknown",
