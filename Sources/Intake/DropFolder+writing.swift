@@ -102,7 +102,7 @@ extension DropFolder {
     guard let file = FileDescriptor(owning: descriptor) else {
       throw Self.failure("The folder \(richType) cannot be written to")
     }
-    fchmod(file.number, 0o644 & ~mask)
+    fchmod(file.number, 0o644 & ~mask | Self.groupMode(in: try? folder.status()) & 0o060)
     try fill(file)
     guard fsync(file.number) == 0 else { throw Self.failure("The file could not be kept") }
   }
@@ -152,22 +152,39 @@ extension DropFolder {
   /// Opens a rich type's folder; creates it if there is none.
   private func createFolder(_ richType: String) throws(ServiceError) -> FileDescriptor {
     let root = try openRoot()
-    let isNew = mkdirat(root.number, richType, 0o755) == 0
-    let folder = try openFolder(richType)
-    if isNew { setMode(of: folder) }
-    return folder
+    if faccessat(root.number, richType, F_OK, AT_SYMLINK_NOFOLLOW) != 0 {
+      makeFolder(richType, in: root.number, (try? root.status()))
+    }
+    return try openFolder(richType)
   }
 
   /// Creates the drop folder, if there is none.
   package func create() {
-    guard mkdir(path, 0o755) == 0, let root = try? openRoot() else { return }
-    setMode(of: root)
+    var status = stat()
+    guard lstat(path, &status) != 0 else { return }
+    let ancestors = path.split(separator: "/", omittingEmptySubsequences: true).dropLast()
+    let parent = (path.hasPrefix("/") ? "/" : "./") + ancestors.joined(separator: "/")
+    makeFolder(path, in: AT_FDCWD, stat(parent, &status) == 0 ? status : nil)
   }
 
-  /// Sets the mode of a new folder; an inherited set-group-ID bit stays.
-  private func setMode(of folder: FileDescriptor) {
-    guard let status = try? folder.status() else { return }
-    fchmod(folder.number, status.st_mode & 0o7000 | 0o755 & ~mask)
+  /// Makes a folder in the folder with this status.
+  private func makeFolder(_ name: String, in folder: Int32, _ status: stat?) {
+    let mode = 0o755 & ~mask | Self.groupMode(in: status)
+    if clinux_make_folder(folder, name, mode) == 0 || errno != EPERM { return }
+    // A container may forbid a thread to have a umask of its own.
+    guard mkdirat(folder, name, mode) == 0,
+      let new = FileDescriptor(
+        owning: openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)),
+      let inherited = try? new.status().st_mode & 0o7000
+    else { return }
+    fchmod(new.number, inherited | mode)
+  }
+
+  /// What the group of a folder may do with what is made in it: as much as in the folder, if that has the set-group-ID
+  /// bit, by which a team shares it; otherwise nothing that others may not do as well.
+  private static func groupMode(in status: stat?) -> mode_t {
+    guard let mode = status?.st_mode, mode & S_ISGID != 0 else { return 0 }
+    return mode & 0o070
   }
 
   /// Removes the temporary files of uploads that were interrupted when the server was killed.

@@ -174,6 +174,23 @@ import Waiting
     #expect(try mode("note") == 0o750 && mode("note/a.txt") == 0o640)
   }
 
+  @Test func `what is made in a folder that a team shares is the team's, too`() async throws {
+    let intake = try IntakeFixture()
+    var assets = intake.assets
+    assets.folder = DropFolder(path: intake.scratch.path + "/assets", mask: 0o027)
+    try intake.scratch.remove("assets/note")
+    #expect(chmod(assets.folder.path, 0o2775) == 0)
+    try intake.scratch.write("good", to: "upload")
+    _ = try await assets.put(
+      intake.scratch.path + "/upload", "note", intake.name("a.txt"), mayPublish: false)
+    DropFolder(path: assets.folder.path + "/outbox", mask: 0o027).create()
+    func mode(_ path: String) -> mode_t {
+      var status = stat()
+      return stat(assets.folder.path + "/" + path, &status) == 0 ? status.st_mode & 0o7777 : 0
+    }
+    #expect(mode("note") == 0o2770 && mode("outbox") == 0o2770 && mode("note/a.txt") == 0o660)
+  }
+
   @Test func `publishers hear of an asset once, and of its removal`() async throws {
     let intake = try IntakeFixture()
     try await intake.drop("good one")

@@ -159,6 +159,7 @@ def main():
         expect_modes(root, {SETTINGS: "640 root:richpush", "/srv/richpush/assets": "2775 richpush:richpush-content",
                             "/var/lib/richpush": "711 richpush:richpush"})
         assert "richpush user add" in told, told
+        assert "richpush-content" in root.run("id", "-nG", "richpush").split()
         assert "RICHPUSH_DATA" in root.run("richpush", "config", "check")
         assert re.match(r"richpush \S+, commit \S+", root.run("richpush", "--version"))
         root.run("bash", "-n", "/usr/share/bash-completion/completions/richpush")

@@ -123,6 +123,11 @@ static inline int clinux_rename_new(int folder, const char *name, const char *ne
   return (int)syscall(SYS_renameat2, folder, name, folder, new_name, 1u /* RENAME_NOREPLACE */);
 }
 
+/* Makes a folder with this mode, whatever the process's umask is (mkdirat(2)). A set-group-ID bit of the folder around
+   it is inherited, and so is a default ACL; chmod would need to be in the group, and a filter may forbid it to set the
+   bit (RestrictSUIDSGID= of systemd). EPERM also where a thread may not have a umask of its own. */
+int clinux_make_folder(int parent, const char *name, mode_t mode);
+
 /* Gives a file that was just made the content of another without writing it (FICLONE): XFS, Btrfs and others can.
    Otherwise a part of it is copied in the kernel. Both need the files' own system. */
 int ioctl(int file, unsigned long request, ...);
