@@ -50,6 +50,7 @@ package enum ConsoleFiles {
     "language-tabs.js": PackageResources.language_tabs_js, "said.js": PackageResources.said_js,
     "counts-bar.js": PackageResources.counts_bar_js,
     "notification.js": PackageResources.notification_js,
+    "status.js": PackageResources.status_js,
     "services.js": PackageResources.services_js,
     "plugins.js": PackageResources.plugins_js,
     "people.js": PackageResources.people_js,

@@ -110,13 +110,18 @@ final class CertificateMonitor: Sendable {
     state = Mutex(State(certificates: certificates))
   }
 
+  /// When the certificates in use expire, by their files.
+  var ends: [(file: String, time: Date)] {
+    let certificates = state.withLock(\.certificates)
+    return zip(configuration.certificates, certificates).map {
+      ($0.certificate, Date(timeIntervalSince1970: Double($1.validity.upperBound)))
+    }
+  }
+
   /// How many seconds from now the certificates in use expire, by their files.
   var secondsLeft: [(file: String, seconds: Int)] {
     let time = Int(now().timeIntervalSince1970)
-    let certificates = state.withLock(\.certificates)
-    return zip(configuration.certificates, certificates).map {
-      ($0.certificate, $1.validity.upperBound - time)
-    }
+    return ends.map { ($0.file, Int($0.time.timeIntervalSince1970) - time) }
   }
 
   /// What is wrong with the certificates in use.

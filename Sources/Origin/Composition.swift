@@ -148,7 +148,7 @@ struct RouteServices: Sendable {
   init(
     _ configuration: OriginConfiguration, _ media: MediaServices, _ intake: IntakeServices,
     _ delivery: DeliveryServices, _ certificate: CertificateMonitor, store: Store,
-    clock: any SteadyClock, log: Log
+    clock: any SteadyClock, errors: RecentErrors, log: Log
   ) {
     let logins = FailedLogins()
     authenticator = Authenticator(
@@ -192,10 +192,14 @@ struct RouteServices: Sendable {
         store: store, authenticator: authenticator, publisher: delivery.publisher,
         assets: intake.assets, log: log),
       authenticator, delivery.pushes, signed)
+    let outbox = OutboxRoutes(store: store, pushLanes: delivery.lanes)
     table = RouteTable(
       health: HealthRoutes(
         store: store, access: configuration.metricsAccess, readiness: readiness, report: metrics,
-        unreached: delivery.unreached),
+        unreached: delivery.unreached,
+        statusReporter: StatusReporter(
+          configuration, store: store, host: media.host, lanes: { try await outbox.lanes() },
+          readiness: readiness, certificate: certificate, errors: errors, clock: clock)),
       app: AppDescriptionRoute(configuration, vapidKey: delivery.vapidKey),
       registrations: registrations,
       notifications: NotificationRoutes(
@@ -219,7 +223,7 @@ struct RouteServices: Sendable {
         sender: configuration.publishAs, versionAge: configuration.retention.versionAge),
       plugins: PluginRoutes(host: media.host), types: RichTypeRoutes(host: media.host),
       sessions: sessions,
-      outbox: OutboxRoutes(store: store, pushLanes: delivery.lanes),
+      outbox: outbox,
       users: UserRoutes(store: store, authenticator: authenticator),
       accessTokens: AccessTokenRoutes(store: store, authenticator: authenticator),
       webhooks: compatible.webhookRoutes, drafts: DraftRoutes(store: store),

@@ -33,6 +33,8 @@ package final class Origin: Sendable {
   package init(
     _ configuration: OriginConfiguration, clock: any SteadyClock = ContinuousClock(), log: Log
   ) async throws {
+    let errors = RecentErrors()
+    let log = errors.recording(log)
     let files = OpenCertificates(configuration.certificates)
     // Before the files are read: what changes meanwhile is noticed later.
     let (facts, ticketKeys) = (files.facts, TLSTicketKeys())
@@ -63,7 +65,8 @@ package final class Origin: Sendable {
     let certificate = CertificateMonitor(
       configuration, serverConfiguration.tls?.certificates ?? [], log: log)
     routes = RouteServices(
-      configuration, media, intake, delivery, certificate, store: store, clock: clock, log: log)
+      configuration, media, intake, delivery, certificate, store: store, clock: clock,
+      errors: errors, log: log)
     accessLog = try configuration.accessLog.map { [authenticator = routes.authenticator] path in
       try AccessLog(path: path, caller: authenticator.knownCaller)
     }
@@ -189,11 +192,13 @@ package final class Origin: Sendable {
 
   /// Reads users, keys and the TLS certificates again; open connections keep the old certificates.
   ///
-  /// - Throws: an error that says what was not read; all the rest was.
+  /// - Throws: the first error of those that say what was not read; all the rest was.
   package func reload() async throws {
-    try await housekeeping.reload()
-    try accessLog?.reopen()
-    try await renewal?.reload()
+    var failures: [any Error] = []
+    do { try accessLog?.reopen() } catch { failures.append(error) }
+    do { try await housekeeping.reload() } catch { failures.append(error) }
+    do { try await renewal?.reload() } catch { failures.append(error) }
+    if let first = failures.first { throw first }
   }
 
   /// Stops accepting connections, completes pending work, and stops.

@@ -222,6 +222,15 @@ extension RichPushClient {
 
   // MARK: The server
 
+  /// How the server is, and what needs attention.
+  ///
+  /// ```swift
+  /// for one in try await client.status().attention { print(one.level, one.text) }
+  /// ```
+  public func status() async throws -> StatusReport {
+    try await value(request("GET", ["api", "status"]))
+  }
+
   /// What the server's data takes on its disk.
   ///
   /// ```swift

@@ -19,8 +19,8 @@ struct RichPush {
       WithdrawCommand.self, SentCommand.self, AudienceCommand.self, AssetCommand.self,
       WebhookCommand.self, OutboxCommand.self, PeopleCommand.self, SessionCommand.self,
       UserCommand.self, TokenCommand.self, NtfyCommand.self, PushCommand.self, KeyCommand.self,
-      StoreCommand.self, PluginCommand.self, RenderCommand.self, HealthCommand.self,
-      ConfigCommand.self, CompletionCommand.self, ManualCommand.self,
+      StoreCommand.self, PluginCommand.self, RenderCommand.self, StatusCommand.self,
+      HealthCommand.self, ConfigCommand.self, CompletionCommand.self, ManualCommand.self,
     ]
   }
 

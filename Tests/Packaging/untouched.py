@@ -66,13 +66,14 @@ COMMANDS = {
                ("plugin run img --asset {assets}/img/logo.png", []), ("plugin check img", []), ("plugin check plugins/old", []),
                ("plugin pack plugins/old", []), ("plugin install plugins/README", []), ("plugin install /etc/hostname", [])],
     "render": [("render {assets}/img/logo.png out.png --profile thumb", ["out.png"])],
+    "status": [("status --user a", [])],
     "health": [("health", [])],
     "config": [("config check", []), ("config template", [])],
     "completion": [("completion bash", [])],
     "manual": [("manual serve", [])],
 }
 TAKES_STORE = {"user", "token", "ntfy", "key", "push", "store"}
-TAKES_SERVER = {"device", "notify", "amend", "withdraw", "sent", "audience", "webhook", "outbox", "people", "session", "health"}
+TAKES_SERVER = {"device", "notify", "amend", "withdraw", "sent", "audience", "webhook", "outbox", "people", "session", "status", "health"}
 
 
 def facts(root, folder=""):

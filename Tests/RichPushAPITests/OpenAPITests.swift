@@ -58,6 +58,7 @@ import Testing
       ("DevicePatch", deviceChange, DeviceChange()), ("ReadMark", readMark, readMark),
       ("UnreadCount", UnreadCount(unread: 1), UnreadCount(unread: 0)),
       ("FailedLoginReport", refusals(true), refusals(false)),
+      ("StatusReport", status(true), status(false)),
       ("StorageReport", storage, storage), ("SignIn", signIn, signIn),
       ("SignedIn", signedIn(1), signedIn(nil)),
       ("SignInState", signInState, signInState), ("PasswordChange", password, password),
@@ -495,6 +496,25 @@ import Testing
       .init(
         address: isFull ? "::1" : nil, username: isFull ? "alice" : nil, failures: 10, until: date)
     ])
+  }
+
+  private static func status(_ isFull: Bool) -> StatusReport {
+    var report = StatusReport(
+      attention: [.init("certificate", .warning, "It expires.")],
+      server: .init(
+        version: "0.2.0", node: "n", started: date, database: "SQLite", schema: 1, hasLead: true),
+      disks: [.init(folders: ["data"], path: "/", free: 1, total: 2)],
+      caches: [.init(name: "renditions", size: 1, limit: 2)],
+      certificates: [.init(file: "f", expires: date)],
+      errors: [.init(time: date, level: "error", area: "push", text: "t")])
+    if isFull {
+      report.records = .init(
+        users: .init(device: 1, publisher: 2, admin: 3),
+        devices: [.init(platform: "apns", service: "apns", count: 1)], lanes: lanes(true).lanes,
+        scheduled: 1, awaitingApproval: 2,
+        accessTokens: [.init(name: "ci", user: "shop", expires: date)], databaseSize: 3)
+    }
+    return report
   }
 
   private static let storage = StorageReport(database: 1, blobs: 2, renditions: 3, free: 4)

@@ -109,6 +109,22 @@ import Testing
     #expect(try await store.count("access_token") == 0)
   }
 
+  @Test func `those that end in a time are listed, the first to end first`() async throws {
+    let store = try scratch.open()
+    for (number, seconds) in [(1, 300.0), (2, -50), (3, 100), (4, nil), (5, -150)] {
+      let scope = scope(expiresIn: seconds)
+      _ = try await store.accessTokens.addAccessToken(
+        hash(number), "t\(number)", scope, of: number == 3 ? bob : alice)
+    }
+    func names(_ limit: Int) async throws -> [String] {
+      try await store.accessTokens.accessTokens(
+        endingFrom: scratch.now - 100, until: scratch.now + 200, limit: limit
+      ).map { "\($0.name) of \($0.user)" }
+    }
+    #expect(try await names(9) == ["t2 of alice", "t3 of bob"])
+    #expect(try await names(1) == ["t2 of alice"])
+  }
+
   @Test func `the last use is kept with its address`() async throws {
     let store = try scratch.open()
     let added = try await store.accessTokens.addAccessToken(hash(1), "t", scope(), of: alice)

@@ -3,6 +3,7 @@ import { svgElement } from "./elements.js";
 export { fill, h, svgElement } from "./elements.js";
 
 const paths = {
+  status: "M2 10h4l2-5 4 10 2-5h4",
   catalogue: "M3 3h6v6H3zM11 3h6v6h-6zM3 11h6v6H3zM11 11h6v6h-6z",
   compose: "M3 17l1-4 9-9 3 3-9 9zM11.500 5.500l3 3",
   sent: "M17 3 3 9l5 2.500L11 17zM17 3 8 11.500",

@@ -7,6 +7,7 @@ import { forgetDrafts } from "./kept-draft.js";
 import { close, connect, reconnect } from "./live.js";
 import { signIn } from "./sign-in.js";
 import { texts } from "./texts.js";
+import "./status.js";
 import "./catalogue.js";
 import "./compose.js";
 import "./sent.js";
@@ -17,8 +18,9 @@ import "./plugins.js";
 import "./people.js";
 import "./account.js";
 
-/** The screens by the first part of the address, and who sees them. */
+/** The screens by the first part of the address, and who sees them; the first that somebody sees is where that user begins. */
 const screens = [
+  ["status", "console-status", "admin"],
   ["catalogue", "console-catalogue", "publisher"],
   ["compose", "console-compose", "publisher"],
   ["sent", "console-sent", "publisher"],
@@ -52,7 +54,7 @@ async function start(hasEnded = false) {
   fill(document.body,
     h("a", { class: "skip", href: "#main", on: { click: skip } }, texts.skip),
     h("header", { class: "side" },
-      h("a", { class: "brand", href: "#catalogue" }, h("img", { src: "icon.svg", alt: "" }), "richpush"),
+      h("a", { class: "brand", href: `#${visible()[0][0]}` }, h("img", { src: "icon.svg", alt: "" }), "richpush"),
       h("nav", { "aria-label": texts.navigation }, visible().filter(([name]) => name !== "account").map(([name]) =>
         h("a", { href: `#${name}`, data: { name } }, icon(name), h("span", {}, texts.screens[name])))),
       h("div", { class: "account" },

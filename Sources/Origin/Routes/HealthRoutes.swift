@@ -13,14 +13,15 @@ final class HealthRoutes: Sendable {
   private let readiness: Readiness
   private let report: MetricsReport
   private let unreached: UnreachedDevices
+  private let statusReporter: StatusReporter
   private let server = Mutex<Server?>(nil)
 
   init(
     store: Store, access: MetricsAccess, readiness: Readiness, report: MetricsReport,
-    unreached: UnreachedDevices
+    unreached: UnreachedDevices, statusReporter: StatusReporter
   ) {
     (self.store, self.access, self.readiness) = (store, access, readiness)
-    (self.report, self.unreached) = (report, unreached)
+    (self.report, self.unreached, self.statusReporter) = (report, unreached, statusReporter)
   }
 
   /// Sets the server whose connections `/metrics` reports.
@@ -67,6 +68,12 @@ final class HealthRoutes: Sendable {
 }
 
 extension HealthRoutes {
+  /// `GET /api/status`: how the server is, and what needs attention.
+  func status(_ context: RequestContext) async throws -> Response {
+    _ = try context.query()
+    return .json(200, await statusReporter.report(), fields: ["Cache-Control": "no-store"])
+  }
+
   /// `GET /api/storage`: what the data takes on the disk.
   func storage(_ context: RequestContext) async throws -> Response {
     _ = try context.query()

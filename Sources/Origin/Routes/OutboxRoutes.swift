@@ -52,6 +52,11 @@ struct OutboxRoutes: Sendable {
   /// `GET /api/lanes`: the state of each push service.
   func lanes(_ context: RequestContext) async throws -> Response {
     _ = try context.query()
+    return .json(200, try await lanes())
+  }
+
+  /// The state of each push service.
+  func lanes() async throws -> LaneReport {
     let queues = try await store.administration.laneQueues()
     let status = pushLanes.status
     // Another node may be the one that found out.
@@ -63,7 +68,7 @@ struct OutboxRoutes: Sendable {
         status.first { $0.name == name }?.status ?? webPushStatus(of: name),
         pauses.first { $0.lane == name })
     }
-    return .json(200, LaneReport(lanes: lanes))
+    return LaneReport(lanes: lanes)
   }
 
   /// `POST /api/lanes/resume`: ends the pause of a lane, or of all, and sends again what its service refused.

@@ -204,6 +204,7 @@ struct RouteTable: Sendable {
         "POST", "/api/attributes/import", for: .publisher,
         body: .file(limit: ImportReport.largestFile), deadline: ImportRoutes.time, imports.post),
       Route("GET", "/api/failed-logins", for: .admin, users.refusals),
+      Route("GET", "/api/status", for: .admin, health.status),
       Route("GET", "/api/storage", for: .admin, health.storage),
       Route("GET", "/api/plugins", for: .admin, plugins.list),
       Route("GET", "/api/types", for: .publisher, by: [.all, .accessToken], types.list),

@@ -36,7 +36,7 @@ export const texts = {
   noResponse: "Der Server antwortet nicht.",
   of: (part, whole) => `${part} von ${whole}`,
   screens: {
-    catalogue: "Mediathek", compose: "Verfassen", sent: "Gesendet", services: "Push-Dienste", plugins: "Plugins", people: "Personen",
+    status: "Zustand", catalogue: "Mediathek", compose: "Verfassen", sent: "Gesendet", services: "Push-Dienste", plugins: "Plugins", people: "Personen",
     account: "Ihr Konto",
   },
   roles: { device: "Gerät", publisher: "Redaktion", admin: "Administration" },
@@ -281,6 +281,14 @@ export const texts = {
     refuse: "Ablehnen", reason: "Warum? Das liest, wer senden wollte.", noReason: "Geben Sie einen Grund an.", wasRefused: "Die Benachrichtigung ist abgelehnt.", refused: (name) => `${name} hat abgelehnt:`,
   },
   history: { title: "Änderungen", nothing: "nichts" },
+  status: {
+    attention: "Zu tun", fine: "Es ist nichts zu tun.", numbers: "In Zahlen", noRecords: "Die Datenbank antwortet nicht.",
+    people: (publishers, admins) => `Personen, davon ${number(publishers)} in der Redaktion und ${number(admins)} in der Administration`, devices: "Geräte", waiting: "Wartende Zustellungen",
+    scheduled: "Geplant", awaiting: "Warten auf Freigabe", server: "Der Server", version: "Version", machine: "Rechner", started: "Läuft seit", database: "Datenbank",
+    disk: "Datenträger", ofDisk: (free, total, path, folders) => `${free} von ${total} frei bei ${path} (${list.format(folders.map((name) => ({ data: "Daten", assets: "Ordner assets", blobs: "Inhalte", renditions: "Fassungen" })[name] ?? name))})`,
+    caches: { renditions: "Fassungen", blobs: "Inhalte hier" }, certificate: "Zertifikat", token: "Zugriffstoken", ofToken: (name, user) => `${name} von ${user}`, until: "bis",
+    platform: "Plattform", service: "Push-Dienst", errors: "Letzte Fehler und Warnungen", noErrors: "Seit dem Start des Servers gab es keine.",
+  },
   services: {
     lanes: "Push-Dienste", lane: "Push-Dienst", state: "Status", queued: "Warten", oldest: "Älteste wartende", sent: "Gesendet seit dem Start", failed: "Aufgegeben seit dem Start",
     everyLane: "Alle Dienste", outbox: "Postausgang", job: "Zustellung", notification: "Benachrichtigung", attempts: "Versuche", reason: "Grund",

@@ -37,7 +37,7 @@ export const texts = {
   noResponse: "The server does not respond.",
   of: (part, whole) => `${part} of ${whole}`,
   screens: {
-    catalogue: "Catalogue", compose: "Compose", sent: "Sent", services: "Push services", plugins: "Plugins", people: "People",
+    status: "Status", catalogue: "Catalogue", compose: "Compose", sent: "Sent", services: "Push services", plugins: "Plugins", people: "People",
     account: "Your account",
   },
   roles: { device: "Device", publisher: "Publisher", admin: "Administrator" },
@@ -282,6 +282,14 @@ export const texts = {
     refuse: "Refuse", reason: "Why? The sender will read this.", noReason: "Enter a reason.", wasRefused: "It was refused.", refused: (name) => `${name} has refused it:`,
   },
   history: { title: "Changes", nothing: "nothing" },
+  status: {
+    attention: "Needs attention", fine: "Nothing needs attention.", numbers: "In numbers", noRecords: "The database does not respond.",
+    people: (publishers, admins) => `People, of whom ${count(publishers, "publisher")} and ${count(admins, "administrator")}`, devices: "Devices", waiting: "Pushes waiting",
+    scheduled: "Scheduled", awaiting: "Awaiting approval", server: "The server", version: "Version", machine: "Machine", started: "Running since", database: "Database",
+    disk: "Disk", ofDisk: (free, total, path, folders) => `${free} of ${total} free at ${path} (${list.format(folders.map((name) => ({ data: "data", assets: "folder assets", blobs: "content", renditions: "renditions" })[name] ?? name))})`,
+    caches: { renditions: "Renditions", blobs: "Content kept here" }, certificate: "Certificate", token: "Access token", ofToken: (name, user) => `${name} of ${user}`, until: "until",
+    platform: "Platform", service: "Push service", errors: "Last errors and warnings", noErrors: "There were none since the server started.",
+  },
   services: {
     lanes: "Push services", lane: "Push service", state: "State", queued: "Waiting", oldest: "Oldest waiting", sent: "Sent since the start", failed: "Given up since the start",
     everyLane: "All services", outbox: "Outbox", job: "Push", notification: "Notification", attempts: "Attempts", reason: "Reason",

@@ -40,6 +40,10 @@ final class PostgresTables: EngineTables {
 
   deinit { listener?.stop() }
 
+  var schema: DatabaseSchema {
+    DatabaseSchema(database: "PostgreSQL", version: PostgresSchema.version)
+  }
+
   func turn(_ group: DispatchGroup) { database.turn(group) }
 
   func probe() async throws {

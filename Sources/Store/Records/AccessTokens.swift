@@ -71,6 +71,10 @@ package protocol AccessTokens: Sendable {
   func owner(ofAccessToken hash: Digest) async throws -> AccessTokenOwner?
   /// The tokens of a user, or of all, also those that have expired lately, newest first; without those of webhooks.
   func accessTokens(of user: UserID?) async throws -> [StoredAccessToken]
+  /// Those that end in a time, or have ended, the first to end first, at most `limit`.
+  func accessTokens(
+    endingFrom first: Date, until last: Date, limit: Int
+  ) async throws -> [StoredAccessToken]
   /// Removes a token; false if there is none with this number, of this user if one is given, and that of a webhook only
   /// if `isWebhook`.
   func removeAccessToken(_ id: Int, of user: UserID?, isWebhook: Bool) async throws -> Bool

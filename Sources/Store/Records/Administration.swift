@@ -33,6 +33,16 @@ package struct LaneQueue: Sendable, Equatable {
   package let reason: String?
 }
 
+/// How many users there are, and notifications that are still to be sent.
+package struct RecordCounts: Sendable, Equatable {
+  /// The users by role.
+  package let users: [Role: Int]
+  /// The notifications whose time has not come.
+  package let scheduled: Int
+  /// The notifications that await approval.
+  package let awaitingApproval: Int
+}
+
 /// What administrators see and change besides what owners of the data folder can.
 package protocol Administration: Sendable {
   /// Users by name, after a name, at most `limit`; those without a password only if they are included.
@@ -69,6 +79,10 @@ package protocol Administration: Sendable {
     -> [(user: String, registration: DeviceRegistration)]
   /// Ends those registrations, and returns their number.
   func endSilentRegistrations(since time: Date) async throws -> Int
+
+  /// How many users there are, those without a password only if they are included, and notifications that are still to
+  /// be sent; the cost grows with both.
+  func recordCounts(includingPasswordless: Bool) async throws -> RecordCounts
 
   /// The bytes of all content to which notifications and assets refer.
   func contentSize() async throws -> Int

@@ -46,6 +46,18 @@ extension EngineTables {
     }
   }
 
+  func accessTokens(
+    endingFrom first: Date, until last: Date, limit: Int
+  ) async throws -> [StoredAccessToken] {
+    try await database.read { connection in
+      try connection.all(
+        """
+        SELECT \(StoredAccessToken.columns) \(StoredAccessToken.tables)
+        WHERE expires BETWEEN $1 AND $2 ORDER BY expires, access_token.id LIMIT $3
+        """, first, last, limit, read: StoredAccessToken.init)
+    }
+  }
+
   func removeAccessToken(
     _ id: Int, of user: UserID?, isWebhook: Bool
   ) async throws -> Bool {

@@ -65,6 +65,33 @@ extension EngineTables {
     }
   }
 
+  func recordCounts(includingPasswordless: Bool) async throws -> RecordCounts {
+    let now = now()
+    // Not by GROUP BY, for which SQLite sorts the rows.
+    let numbers = Role.allCases.map { "count(*) FILTER (WHERE role = '\($0.rawValue)')" }
+    return try await database.read { connection in
+      let users = try connection.first(
+        "SELECT \(numbers.joined(separator: ", ")) FROM users WHERE hash IS NOT NULL OR $1",
+        includingPasswordless
+      ) { row in
+        try Role.allCases.reduce(into: [Role: Int]()) { $0[$1] = try row.next() }
+      }
+      return RecordCounts(
+        users: users ?? [:],
+        // Those whose recipients know of them later, or are found later: few of all notifications.
+        scheduled: try connection.value(
+          """
+          SELECT count(*) FROM notification
+          WHERE id IN (
+              SELECT notification FROM held_event WHERE due > $1
+              UNION SELECT notification FROM due_audience)
+            AND not_before > $1 AND held IS NULL AND withdrawn IS NULL AND awaits IS NULL
+          """, now) ?? 0,
+        awaitingApproval: try connection.value(
+          "SELECT count(*) FROM notification WHERE awaits = 1") ?? 0)
+    }
+  }
+
   func contentSize() async throws -> Int {
     try await database.read { connection in
       try connection.value(

@@ -21,6 +21,8 @@ protocol Upkeep: Sendable {
   func probeReading() async throws
   /// Enters the group until the thread that changes the tables has done what it does now.
   func turn(_ group: DispatchGroup)
+  /// The kind of the database, and the version of its tables.
+  var schema: DatabaseSchema { get }
   /// The bytes that the database takes on its disk.
   func size() async throws -> Int
   /// Who else may connect to the database; nil if it is a file.
@@ -69,6 +71,14 @@ protocol Upkeep: Sendable {
   func removeHistory(before time: Date) async throws
   /// Removes events for publishers from before `time`, and the oldest beyond a number.
   func removeEvents(before time: Date, keeping count: Int) async throws
+}
+
+/// The kind of a database, and the version of its tables.
+package struct DatabaseSchema: Sendable, Equatable {
+  /// `SQLite` or `PostgreSQL`.
+  package let database: String
+  /// The version of the tables.
+  package let version: Int
 }
 
 /// Who may connect to a database besides its nodes.

@@ -31,6 +31,10 @@ final class SQLiteTables: EngineTables {
     if let start { releaseLeases(ofNode: start.node) }
   }
 
+  var schema: DatabaseSchema {
+    DatabaseSchema(database: "SQLite", version: SQLiteSchema.version)
+  }
+
   func turn(_ group: DispatchGroup) { database.turn(group) }
 
   func probe() async throws {

@@ -2135,6 +2135,33 @@ def check_whether_the_server_is_ready_is_shown_with_the_reason(console):
         expect(ready.locator("[data-state=problem]")).to_have_count(1)
 
 
+def check_admins_begin_where_what_needs_attention_is_said_as_it_changes(console):
+    with console.page("shop") as page:
+        expect(page.get_by_role("heading", level=1)).to_have_text("Catalogue")
+        assert page.get_by_role("link", name="Status").count() == 0
+    with console.page() as page:
+        found = page.request.get(f"{SERVER}/api/status", headers=basic("admin")).json()
+        shown = {**found, "attention": []}
+        page.route("**/api/status", lambda route: route.fulfill(json=shown))
+        sign_in(page, "admin")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Status")
+        expect(page.get_by_text("Nothing needs attention.")).to_be_visible()
+        expect(page.locator(".tiles .panel")).to_have_count(5)
+        expect(page.get_by_label("The server")).to_contain_text(found["server"]["version"])
+        # Without a reload, and with the way to what mends it.
+        shown["attention"] = [
+            {"code": "lane.paused", "level": "problem", "text": f"Pushes to apns are paused: {HOSTILE}."},
+            {"code": "certificate", "level": "warning", "text": "The TLS certificate expires in 9 days: renew it."}]
+        attention = page.get_by_label("Needs attention")
+        expect(attention.get_by_role("listitem")).to_have_count(2)
+        expect(attention).to_contain_text("expires in 9 days")
+        # While the database does not respond.
+        shown["records"] = None
+        expect(page.get_by_text("The database does not respond.")).to_be_visible()
+        attention.get_by_role("link", name="Push services").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Push services")
+
+
 def check_stored_scripts_are_text_everywhere(console):
     with console.page("admin") as page:
         sent = page.request.post(
@@ -2146,8 +2173,9 @@ def check_stored_scripts_are_text_everywhere(console):
             f"{SERVER}/api/register/x%3Cimg%20src%3Dx%20onerror%3Dhit%3D1%3E", headers=basic("bob"),
             data=json.dumps({"Platform": "apns", "Handle": "C0FFEE", "Tags": [HOSTILE]}))
         pathlib.Path(ASSETS, "img/<img src=x onerror=hit=1>.png").write_bytes(sample("img/logo.png"))
+        show(page, "catalogue")
         expect(card(page, "<img src=x onerror=hit=1>.png")).to_be_visible()
-        for screen in ["catalogue", "compose", "sent", "services", "plugins", "people"]:
+        for screen in ["status", "catalogue", "compose", "sent", "services", "plugins", "people"]:
             show(page, screen)
             page.wait_for_load_state("networkidle") if False else page.wait_for_timeout(200)
             assert page.locator("main img[src='x']").count() == 0, screen
@@ -2313,7 +2341,7 @@ def check_a_publisher_signs_out_another_browser(console):
 
 
 SCREENS = {
-    "catalogue": ("catalogue", "asset-card"), "compose": ("compose/img/beach.jpg", ".devices figure"),
+    "status": ("status", ".tiles"), "catalogue": ("catalogue", "asset-card"), "compose": ("compose/img/beach.jpg", ".devices figure"),
     "sent": ("sent", ".sent-list li"), "weeks": ("sent/weeks", "table"), "services": ("services", "section"), "plugins": ("plugins", "section"),
     "people": ("people", "table"), "account": ("account", "table"),
 }
