@@ -15,7 +15,12 @@ package final class CommitWorkers: Sendable {
     notifyStreams: @escaping @Sendable () -> Void
   ) {
     let announcements = CommitWorker {
-      do { return try await store.events.releaseHeldEvents() } catch {
+      do {
+        return try await store.events.releaseHeldEvents()
+      } catch let error as StoreError where error.code == .full {
+        // The log has that already; they follow when there is room.
+        return nil
+      } catch {
         log(.error, "push", "due notifications could not be announced: \(error.logDescription)")
         return nil
       }
@@ -26,6 +31,8 @@ package final class CommitWorkers: Sendable {
         while !Task.isCancelled,
           try await store.notifications.writeNextParts(within: .milliseconds(8))
         {}
+      } catch let error as StoreError where error.code == .full {
+        // The log has that already; the rest follows when there is room.
       } catch {
         log(.error, "push", "an audience could not be written: \(error.logDescription)")
       }

@@ -16,6 +16,8 @@ package final class Renderer: Sendable {
   private let renders = SharedWork<Digest, RenderOutcome>()
   /// The field that marks a stored rendition as the asset itself.
   private static let sendfile = "X-Sendfile"
+  /// The most bytes of a file that is sent from memory, since there is no room for it.
+  private static let largestInMemory = 8 << 20
 
   /// Creates a renderer.
   package init(
@@ -171,7 +173,10 @@ package final class Renderer: Sendable {
               bytes: try reply.bytes(asset: request.source.pinned?.path),
               mediaType: reply.contentType, fields: reply.fields)))
       }
-      return .success(.stored(try await store(reply, of: request)))
+      do { return .success(.stored(try await store(reply, of: request))) } catch {
+        guard let error = error as? StoreError, error.code == .full else { throw error }
+        return .success(try unstored(reply, of: request, error))
+      }
     } catch {
       return .failure(ServiceError(any: error))
     }
@@ -199,6 +204,24 @@ package final class Renderer: Sendable {
         .pluginFailed, "The plugin responded with the asset of a notification that has none.")
     }
     return media
+  }
+
+  /// A reply for which there is no room: it is sent nevertheless, and made again for the next who asks.
+  ///
+  /// Throws `full` for one that is too large to be sent from memory.
+  private func unstored(
+    _ reply: PluginReply, of request: RenditionRequest, _ error: StoreError
+  ) throws -> RenderedMedia {
+    if case .asset = reply.body, let asset = request.source.pinned {
+      return .stored(
+        StoredMedia(
+          path: asset.path, size: asset.size, mediaType: reply.contentType, etag: asset.digest.hex,
+          created: Date(), fileName: request.fileName(reply.contentType), fields: reply.fields))
+    }
+    if case .file(let file) = reply.body, file.size > Self.largestInMemory { throw error }
+    return .transient(
+      TransientMedia(
+        bytes: try reply.bytes(asset: nil), mediaType: reply.contentType, fields: reply.fields))
   }
 
   /// A stored rendition as it is sent; nil if it is the asset, and the request has none or its file is

@@ -18,7 +18,7 @@ extension ServiceError {
     case .conflict: self.init(.conflict, error.reason)
     case .exhausted: self.init(.tooManyRequests, error.reason, retryAfter: error.retryAfter)
     case .tooLarge: self.init(.tooLarge, error.reason)
-    case .full: self.init(.diskFull, error.reason)
+    case .full: self.init(.diskFull, error.reason, retryAfter: error.retryAfter ?? 30)
     // The log has the reason, which names hosts.
     case .away:
       self.init(.unavailable, "The server's object store is away; try again.", retryAfter: 5)

@@ -143,6 +143,10 @@ struct RouteServices: Sendable {
   let ntfy: (any Responder)?
   let authenticator: Authenticator
   let readiness: Readiness
+  /// What is wrong with disks, the clock and the database.
+  let conditions: Conditions
+  let disks: DiskMonitor
+  let clock: ClockMonitor
   let requests = RequestMetrics()
 
   init(
@@ -163,8 +167,13 @@ struct RouteServices: Sendable {
       [own = mediaRoutes.resolved.changes, shared = signed.resolved.changes] id in
       for clock in [own, shared] { clock.record(id) }
     }
+    conditions = Conditions(log: log)
+    disks = DiskMonitor(
+      configuration, store: store, counts: media.counts, conditions: conditions)
+    self.clock = ClockMonitor(store: store, conditions: conditions)
     readiness = Readiness(
-      store: store, host: media.host, lanes: delivery.lanes, clock: clock, log: log)
+      store: store, host: media.host, lanes: delivery.lanes, conditions: conditions, clock: clock,
+      log: log)
     let metrics = MetricsReport(
       version: configuration.version, requests: requests, renditions: media.counts,
       queues: media.queues, host: media.host,
@@ -172,7 +181,7 @@ struct RouteServices: Sendable {
         ("push", { [pushes = delivery.pushes] in pushes.count }),
         ("events", { [events = delivery.events] in events.count }),
       ], lanes: delivery.lanes, logins: logins, readiness: readiness, certificate: certificate,
-      store: store)
+      conditions: conditions, disks: disks, clock: self.clock, store: store)
     let exports = Exports(store: store, log: log)
     let sent = SentRoutes(
       store: store, announcement: delivery.publisher.announcement,

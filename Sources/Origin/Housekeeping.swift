@@ -15,6 +15,8 @@ struct Housekeeping: Sendable {
   let signed: SignedMediaRoutes
   let lanes: PushLanes
   let readiness: Readiness
+  let disks: DiskMonitor
+  let clock: ClockMonitor
   let counts: RenditionCounts
   let certificate: CertificateMonitor
   /// Nil without TLS.
@@ -31,6 +33,8 @@ struct Housekeeping: Sendable {
   func run() async {
     await withDiscardingTaskGroup { group in
       group.addTask { await readiness.run() }
+      group.addTask { await disks.run() }
+      group.addTask { await clock.run() }
       group.addTask { await repeating(every: Self.collectionInterval) { certificate.check() } }
       if let renewal {
         group.addTask {

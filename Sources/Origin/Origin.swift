@@ -51,7 +51,8 @@ package final class Origin: Sendable {
     try configuration.user?.become(ownerOf: configuration.data)
     let store = try Store(
       folder: configuration.data, database: configuration.database,
-      objects: configuration.objects?.configuration, rules: configuration.rules)
+      objects: configuration.objects?.configuration, rules: configuration.rules,
+      reserve: DiskReserve.size)
     try await configuration.monitorObjects(of: store, log: log)
     if !configuration.isDemo { store.accounts.removePasswordlessUsers() }
     media = try await MediaServices(configuration, launcher: launcher, store: store, log: log)
@@ -97,7 +98,8 @@ package final class Origin: Sendable {
       store: store, retention: configuration.retention, authenticator: routes.authenticator,
       streams: [delivery.pushes, delivery.events], bodies: routes.dispatcher.bodies,
       links: media.links, signed: routes.table.signed,
-      lanes: delivery.lanes, readiness: routes.readiness, counts: media.counts,
+      lanes: delivery.lanes, readiness: routes.readiness, disks: routes.disks, clock: routes.clock,
+      counts: media.counts,
       certificate: certificate, renewal: renewal, tickets: tickets, log: log)
     let address =
       configuration.publicURL

@@ -66,6 +66,10 @@ package final class Store: Sendable {
   package var events: any Events { tables }
   /// What administrators see and change.
   package var administration: any Administration { tables }
+  /// The space that is kept for changes that cannot wait until there is room.
+  package let reserve: DiskReserve
+  /// Whether the database is a file in the data folder.
+  package let isDatabaseLocal: Bool
   /// Functions that are called after commits.
   package let observers = CommitObservers()
 
@@ -93,7 +97,8 @@ package final class Store: Sendable {
   ///
   /// The records are in a SQLite database in the folder or, with a URL such as `postgres://host/name`, in a
   /// PostgreSQL database. With `objects`, content is in that object store, and the folder has a part of it, as
-  /// a cache. What leases pushes follows the `rules`.
+  /// a cache. What leases pushes follows the `rules`. For a database in the folder, an owner keeps `reserve` bytes of
+  /// its disk (``DiskReserve``).
   ///
   /// Throws a `StoreError`: `missing` if there is no store, and `conflict` for a folder with something else, in
   /// which nothing is changed; `inUse` if another process owns the folder; `readOnly`, `full`, `damaged`,
@@ -101,28 +106,32 @@ package final class Store: Sendable {
   package init(
     folder path: String, database url: String? = nil, access: Access = .owner,
     objects: ObjectStoreConfiguration? = nil, rules: SendingRules = SendingRules(),
-    now: @escaping @Sendable () -> Date = { Date() }
+    reserve reservedBytes: Int = 0, now: @escaping @Sendable () -> Date = { Date() }
   ) throws {
     folder = try DataFolder(path, creates: access != .shared)
     if url == nil { try folder.requireOwnRecords() }
     lock = access == .owner ? try folder.lock() : nil
+    reserve = DiskReserve(in: folder, size: access == .owner && url == nil ? reservedBytes : 0)
     let start = access == .owner ? NodeStart(in: folder) : nil
     node = start?.node
     if access == .owner {
       StorePart.removeTemporaryFiles(in: folder.temporary)
       try folder.setObjectStore(objects?.url)
     }
+    isDatabaseLocal = url == nil
     self.objects = objects.map(ObjectStore.init)
-    blobs = try Blobs(in: folder, objects: self.objects, now: now)
+    blobs = try Blobs(in: folder, reserve: reserve, objects: self.objects, now: now)
     tables =
       if let url {
         try PostgresTables(
           at: url, start: start, rules: rules, blobs: blobs, observers: observers, now: now)
       } else {
         try SQLiteTables(
-          in: folder, start: start, rules: rules, blobs: blobs, observers: observers, now: now)
+          in: folder, reserve: reserve, start: start, rules: rules, blobs: blobs,
+          observers: observers, now: now)
       }
-    renditions = Renditions(in: folder, objects: self.objects, now: now) { [tables] in
+    renditions = Renditions(in: folder, reserve: reserve, objects: self.objects, now: now) {
+      [tables] in
       try await tables.vapidSecret()
     }
     renderTurns =
@@ -154,18 +163,32 @@ package final class Store: Sendable {
     try PostgresSchema.requirePermission(connection)
   }
 
-  /// Returns if the store can be read and written: a change of the records, which waits for those before it, and a
-  /// file of a megabyte; otherwise throws a `StoreError`.
-  package func probe() async throws {
-    try await tables.probe()
+  /// Returns if the records can be changed, after all changes before it; otherwise throws a `StoreError`.
+  package func probe() async throws { try await tables.probe() }
+
+  /// Returns if the records can be read; otherwise throws a `StoreError`.
+  package func probeReading() async throws { try await tables.probeReading() }
+
+  /// Returns if there is room for what is new, with a file of a megabyte; otherwise throws a `StoreError`.
+  package func probeRoom() async throws {
+    try reserve.requireRoom()
     try await upkeep.run { [folder] () throws(StoreError) in try folder.requireRoom() }
-    try await objects?.probe()
   }
 
-  /// Returns if the store can be read; otherwise throws a `StoreError`.
-  package func probeReading() async throws {
-    try await tables.probeReading()
-    try await objects?.probe()
+  /// Returns if the object store, if there is one, does what it is asked; otherwise throws a `StoreError`.
+  package func probeObjects() async throws { try await objects?.probe() }
+
+  /// What the database said when it was found to be damaged, since this process has begun to use it.
+  package var damage: String? { tables.damage.reason }
+
+  /// Which other process keeps the database from being changed, such as `sqlite3 (process 4711)`; nil if that is not
+  /// known.
+  package func lockHolder() -> String? { tables.lockHolder() }
+
+  /// How many seconds the clock of the database's server is ahead of this machine's, to within `error`; nil for a
+  /// database in the data folder.
+  package func databaseClock() async throws -> (ahead: TimeInterval, error: TimeInterval)? {
+    try await tables.clock()
   }
 
   /// The kind of the database, and the version of its tables.
@@ -226,11 +249,8 @@ extension Store {
 
   /// How much the store takes on the disk; the cost grows with the notifications and assets.
   package func usage() async throws -> Usage {
-    var disk = statvfs()
-    _ = statvfs(folder.path, &disk)
-    return Usage(
+    Usage(
       database: try await tables.size(), blobs: try await tables.contentSize(),
-      renditions: renditions.size,
-      free: Int(clamping: disk.f_bavail) * Int(clamping: disk.f_frsize))
+      renditions: renditions.size, free: DiskSpace(of: folder.path)?.free ?? 0)
   }
 }

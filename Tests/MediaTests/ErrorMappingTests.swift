@@ -34,7 +34,7 @@ import Testing
 
   @Test(
     arguments: [
-      (.full, .diskFull, nil), (.tooLarge, .tooLarge, nil), (.conflict, .conflict, nil),
+      (.full, .diskFull, 30), (.tooLarge, .tooLarge, nil), (.conflict, .conflict, nil),
       (.missing, .unavailable, 1), (.busy, .unavailable, 1), (.readOnly, .unavailable, 30),
       (.damaged, .unavailable, 30), (.failed, .unavailable, 30),
     ] as [(StoreError.Code, ServiceError.Code, Int?)])

@@ -238,13 +238,13 @@ import Waiting
     let get = try #require(store.objects?.counts.requests[.get])
     #expect(get.failed == 1 && get.skipped == 1)
     try await store.blobs.fetch(kept.digest, size: kept.size)
-    await #expect(throws: StoreError.self) { try await store.probe() }
+    await #expect(throws: StoreError.self) { try await store.probeObjects() }
     objects.heal()
     try await clock.withoutWaiting {
       try await eventually("it is back") { store.objects?.counts.isAway == false }
     }
     try await store.blobs.fetch(gone.digest, size: 1)
-    try await store.probe()
+    try await store.probeObjects()
     // Told after it is counted.
     try await eventually("both are told") { changes.withLock { $0 } == [true, false] }
   }

@@ -19,6 +19,9 @@ struct MetricsReport: Sendable {
   let logins: FailedLogins
   let readiness: Readiness
   let certificate: CertificateMonitor
+  let conditions: Conditions
+  let disks: DiskMonitor
+  let clock: ClockMonitor
   let store: Store
 
   /// The whole page; `server` is nil while it starts, `assets` if the database does not respond.
@@ -45,6 +48,7 @@ struct MetricsReport: Sendable {
       "richpush_certificate_expires_seconds", "gauge",
       "Seconds until a TLS certificate in use expires, negative after that, by its file.")
     for (file, seconds) in certificate.secondsLeft { page.sample(["certificate": file], seconds) }
+    addConditions(to: &page)
     page.family("richpush_database_away", "gauge", "1 while the database does not respond.")
     page.sample([:], assets == nil ? 1 : 0)
     page.family(
@@ -64,6 +68,25 @@ struct MetricsReport: Sendable {
       "richpush_devices_without_lane", "gauge", "Devices that no configured push service reaches.")
     for (platform, count) in unreached { page.sample(["platform": platform], count) }
     return page.text
+  }
+
+  private func addConditions(to page: inout PrometheusText) {
+    page.family(
+      "richpush_condition", "gauge",
+      "1 while something is wrong with a disk, the clock or the database: the log says what to do.")
+    for code in Condition.Code.allCases {
+      page.sample(["code": code.rawValue], conditions.has(code) ? 1 : 0)
+    }
+    page.family(
+      "richpush_disk_free_bytes", "gauge",
+      "Space on the disks of the data folder, of blobs, and of the drop folder, if they differ.")
+    for (label, bytes) in disks.free { page.sample(["folder": label], bytes) }
+    page.family("richpush_clock_jumps_total", "counter", "How often the wall clock was set.")
+    page.sample([:], clock.jumps)
+    page.family(
+      "richpush_clock_difference_seconds", "gauge",
+      "How far the PostgreSQL server's clock is ahead of this machine's.")
+    if let ahead = clock.databaseAhead { page.sample([:], ahead) }
   }
 
   private func addHTTP(to page: inout PrometheusText, _ server: Server?) {

@@ -36,11 +36,14 @@ final class Readiness: Sendable {
   private let store: Store
   private let host: PluginHost
   private let lanes: PushLanes
+  private let conditions: Conditions
   private let log: Log
   private let clock: any SteadyClock
   private let state = Mutex(State())
   /// Changes wait for those before them, so one that waits tells as much as several.
   private let writing = Attempt()
+  /// The same of files.
+  private let room = Attempt()
 
   /// A check answers all who ask within this time: anybody may ask, and it writes to the disk.
   private static let validity = Duration.seconds(1)
@@ -49,8 +52,11 @@ final class Readiness: Sendable {
   /// How often it is checked for the log and the metrics.
   private static let interval = Duration.seconds(5)
 
-  init(store: Store, host: PluginHost, lanes: PushLanes, clock: any SteadyClock, log: Log) {
-    (self.store, self.host, self.lanes) = (store, host, lanes)
+  init(
+    store: Store, host: PluginHost, lanes: PushLanes, conditions: Conditions,
+    clock: any SteadyClock, log: Log
+  ) {
+    (self.store, self.host, self.lanes, self.conditions) = (store, host, lanes, conditions)
     (self.clock, self.log) = (clock, log)
   }
 
@@ -103,26 +109,73 @@ final class Readiness: Sendable {
     return problems
   }
 
+  /// What is wrong with the store: the database, its disk, and the object store.
   private func storeProblem(for purpose: Purpose) async -> String? {
-    let outcome =
-      switch purpose {
-      case .devices:
-        await Attempt().outcome(within: Self.patience, clock) { [store] in
-          try await store.probeReading()
-        }
-      case .publishing:
-        await writing.outcome(within: Self.patience, clock) { [store] in try await store.probe() }
-      }
-    let does = purpose == .devices ? "does not respond" : "takes no changes"
-    switch outcome {
-    case .success: return nil
-    case .failure(let error): return "The store \(does): \(error.logDescription)."
-    case nil:
-      let wait = "\(Self.patience.components.seconds) s"
-      return purpose == .devices
-        ? "The store has not responded for \(wait)."
-        : "The store has taken no change for \(wait): another program may have locked the database."
+    async let room = purpose == .devices ? Result.success(()) : roomOutcome()
+    async let objects = Attempt().outcome(within: Self.patience, clock) { [store] in
+      try await store.probeObjects()
     }
+    let database = await databaseOutcome(for: purpose)
+    record(database, purpose)
+    let outcomes = await [database, room, objects]
+    let does = purpose == .devices ? "does not respond" : "takes nothing new"
+    if let error = outcomes.lazy.compactMap({ $0?.failure }).first {
+      return "The store \(does): \(error.logDescription)."
+    }
+    guard outcomes.contains(where: { $0 == nil }) else { return nil }
+    let wait = "\(Self.patience.components.seconds) s"
+    return purpose == .devices
+      ? "The store has not responded for \(wait)."
+      : "The store has taken no change for \(wait): another program may have locked the database."
+  }
+
+  private func databaseOutcome(for purpose: Purpose) async -> Result<Void, any Error>? {
+    switch purpose {
+    case .devices:
+      await Attempt().outcome(within: Self.patience, clock) { [store] in
+        try await store.probeReading()
+      }
+    case .publishing:
+      await writing.outcome(within: Self.patience, clock) { [store] in try await store.probe() }
+    }
+  }
+
+  private func roomOutcome() async -> Result<Void, any Error>? {
+    await room.outcome(within: Self.patience, clock) { [store] in try await store.probeRoom() }
+  }
+
+  /// Says what is wrong with the database, by a read or a change that has failed, or takes too long: then the outcome
+  /// is nil.
+  private func record(_ outcome: Result<Void, any Error>?, _ purpose: Purpose) {
+    let code = (outcome?.failure as? StoreError)?.code
+    let isLate = outcome == nil
+    switch purpose {
+    case .devices:
+      conditions.set(
+        .databaseAway,
+        isLate || code == .unavailable
+          ? (outcome?.failure?.logDescription ?? "the database has not responded for seconds")
+            + ": requests get 503 until it does; look at its server, its disk, and the network between"
+          : nil)
+    case .publishing:
+      let isLocked = (isLate || code == .busy) && !conditions.has(.databaseAway)
+      conditions.set(.databaseLocked, isLocked ? lockSentence : nil)
+      conditions.set(
+        .databaseFull,
+        code == .full && !store.isDatabaseLocal
+          ? "the disk of the PostgreSQL server is full: nothing is stored until there is room there"
+          : nil)
+    }
+    if let damage = store.damage { conditions.set(.databaseDamaged, damage) }
+  }
+
+  private var lockSentence: String {
+    let holder = store.lockHolder()
+    return
+      "\(holder ?? "another program or session") keeps the database from being changed: what would change it gets "
+      + "503; end it"
+      + (holder == nil
+        ? ", or look for it: fuser richpush.db, or pg_stat_activity in PostgreSQL" : "")
   }
 
   private func record(_ problems: [Problem], _ purpose: Purpose) {
@@ -172,4 +225,8 @@ private final class Attempt: Sendable {
     for await first in outcomes { return first }
     return nil
   }
+}
+
+extension Result {
+  fileprivate var failure: Failure? { if case .failure(let error) = self { error } else { nil } }
 }

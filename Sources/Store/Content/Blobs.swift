@@ -25,6 +25,7 @@ package struct Blob: Sendable, Hashable {
 package final class Blobs: Sendable {
   let files: DigestFolder
   let folder: DataFolder
+  private let reserve: DiskReserve
   /// What has all blobs, if those in the data folder are a cache.
   let objects: ObjectStore?
   let now: @Sendable () -> Date
@@ -38,9 +39,10 @@ package final class Blobs: Sendable {
   let queue = BlockingQueue("store.blobs")
 
   init(
-    in folder: DataFolder, objects: ObjectStore? = nil, now: @escaping @Sendable () -> Date
+    in folder: DataFolder, reserve: DiskReserve, objects: ObjectStore? = nil,
+    now: @escaping @Sendable () -> Date
   ) throws(StoreError) {
-    (self.folder, self.objects, self.now) = (folder, objects, now)
+    (self.folder, self.reserve, self.objects, self.now) = (folder, reserve, objects, now)
     files = DigestFolder(path: folder.blobs, mode: DataFolder.blobMode)
     groupCommit = try GroupCommit(folder.blobs)
   }
@@ -112,6 +114,7 @@ package final class Blobs: Sendable {
   ) async throws -> (blob: Blob, isNew: Bool) {
     // A stored file of another size was cut short by a power cut; the new one replaces it.
     let isNew = size(of: blob.digest) != blob.size || !renew(blob.digest)
+    if isNew { try reserve.requireRoom() }
     if isNew { file.setModified(now()) } else { file.remove() }
     // Also for a stored blob: another request may have renamed it and not yet made the name durable.
     try await groupCommit.commit(isNew ? file : nil, as: path(of: blob.digest))

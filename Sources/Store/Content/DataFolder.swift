@@ -11,6 +11,7 @@ import Primitives
 ///     lock              held by the server that owns the folder
 ///     node              the node's id and the number of its starts
 ///     collection.lock   held while content is removed or copied
+///     reserve           space that is kept for the database
 ///     objects           the URL of the object store, if that has the content
 ///     database          the URL of the PostgreSQL database, if the records were moved there
 struct DataFolder: Sendable {
@@ -45,6 +46,7 @@ struct DataFolder: Sendable {
   var blobs: String { "\(path)/blobs" }
   var renditions: String { "\(path)/renditions" }
   var temporary: String { "\(path)/tmp" }
+  var reserve: String { "\(path)/reserve" }
 
   /// Locks the folder for this process; the kernel releases the lock when the process ends (`flock`).
   func lock() throws(StoreError) -> StoreFile {

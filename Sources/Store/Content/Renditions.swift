@@ -11,6 +11,7 @@ import Synchronization
 package final class Renditions: Sendable {
   let files: DigestFolder
   let folder: DataFolder
+  private let reserve: DiskReserve
   /// Where renditions are uploaded to, if there is one.
   let objects: ObjectStore?
   /// The secret of the database from which the key of the seal is derived.
@@ -33,10 +34,11 @@ package final class Renditions: Sendable {
 
   /// `secret` is read only with an object store.
   init(
-    in folder: DataFolder, objects: ObjectStore? = nil, now: @escaping @Sendable () -> Date,
-    secret: @escaping @Sendable () async throws -> String
+    in folder: DataFolder, reserve: DiskReserve, objects: ObjectStore? = nil,
+    now: @escaping @Sendable () -> Date, secret: @escaping @Sendable () async throws -> String
   ) {
-    (self.folder, self.objects, self.now, self.secret) = (folder, objects, now, secret)
+    (self.folder, self.reserve, self.objects) = (folder, reserve, objects)
+    (self.now, self.secret) = (now, secret)
     files = DigestFolder(path: folder.renditions, mode: 0o600)
   }
 
@@ -79,7 +81,7 @@ package final class Renditions: Sendable {
   /// Stores a file of `Store.temporaryFolder` by moving it; nothing is left at `file`.
   ///
   /// If the key has a rendition already, returns that one. Throws if the content type or a field has a
-  /// line break.
+  /// line break, and `full` if there is no room for a cache.
   package func store(
     _ key: Digest, moving file: String, contentType: String, fields: [Rendition.Field] = []
   ) async throws -> Rendition {
@@ -150,6 +152,7 @@ package final class Renditions: Sendable {
   private func publishAndUpload(
     _ key: Digest, _ publish: @escaping @Sendable () throws -> (rendition: Rendition, isNew: Bool)
   ) async throws -> Rendition {
+    try reserve.requireRoom()
     let (rendition, isNew) = try await queue.run(publish)
     if isNew { startUpload(key) }
     return rendition

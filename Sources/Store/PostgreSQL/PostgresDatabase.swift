@@ -5,6 +5,8 @@ import Synchronization
 final class PostgresDatabase: Engine {
   /// Where the server is, as libpq understands it.
   let url: String
+  /// What was found to be damaged; the server itself decides what it still does.
+  let damage = DatabaseDamage()
   private let readers: PostgresReaders
   private let writer: PostgresWriter
   /// Nil for a process that is no node.
@@ -32,7 +34,10 @@ final class PostgresDatabase: Engine {
   func read<R: Sendable>(
     _ body: @escaping @Sendable (PostgresConnection) throws -> R
   ) async throws -> R {
-    try await readers.read(body)
+    do { return try await readers.read(body) } catch {
+      damage.record(error)
+      throw error
+    }
   }
 
   func write<R: Sendable>(
@@ -47,10 +52,15 @@ final class PostgresDatabase: Engine {
     _ body: @escaping @Sendable (PostgresTransaction) throws -> R
   ) async throws -> R {
     try contact?.requireLife()
-    let result = try await writer.write(
-      expectedBatch: expectedBatch, newNotifications: newNotifications, body)
-    contact?.recordLife()
-    return result
+    do {
+      let result = try await writer.write(
+        expectedBatch: expectedBatch, newNotifications: newNotifications, body)
+      contact?.recordLife()
+      return result
+    } catch {
+      damage.record(error)
+      throw error
+    }
   }
 
   func writeSoon(

@@ -15,7 +15,9 @@ extension StoreError {
   init(sqlState state: String, _ message: String) {
     switch state {
     case "53100":
-      self.init(.full, "the database's disk is full (\(message))")
+      self.init(
+        .full, "the disk of the PostgreSQL server is full (\(message)): make room there",
+        retryAfter: 30)
     case _ where ["08", "53"].contains(state.prefix(2)), "57P01", "57P02", "57P03", "57P05",
       "25P03":
       self = .unavailable(message)
@@ -25,8 +27,11 @@ extension StoreError {
       self.init(.readOnly, "the database may not be written to (\(message))")
     case _ where state.hasPrefix("23"):
       self.init(.conflict, "the change contradicts what is stored (\(message))")
-    case _ where state.hasPrefix("XX"):
-      self.init(.damaged, "the database is damaged (\(message)); restore the last backup")
+    case "XX001", "XX002":
+      self.init(
+        .damaged,
+        "the database is damaged (\(message)): stop the server, run richpush store check, and restore the last "
+          + "backup with richpush store restore")
     default:
       self.init(.failed, "the database could not run a statement: \(message) (SQLSTATE \(state))")
     }

@@ -57,6 +57,20 @@ final class PostgresTables: EngineTables {
 
   func probeReading() async throws { _ = try await latestPushEvent() }
 
+  var damage: DatabaseDamage { database.damage }
+
+  func lockHolder() -> String? { nil }
+
+  func clock() async throws -> (ahead: TimeInterval, error: TimeInterval)? {
+    try await database.read { connection in
+      let start = Date()
+      let time = try connection.value(
+        "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint", as: Int.self)
+      let error = Date().timeIntervalSince(start) / 2
+      return time.map { (Double($0) / 1e6 - start.timeIntervalSince1970 - error, error) }
+    }
+  }
+
   func access() async throws -> DatabaseAccess? {
     try await database.read { connection in
       DatabaseAccess(

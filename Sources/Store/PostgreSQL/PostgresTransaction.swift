@@ -86,6 +86,9 @@ final class PostgresTransaction: PostgresQueryable, Changing {
       "SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || $1, 0))", [name])
   }
 
+  // The disk is the PostgreSQL server's.
+  func requireRoom() {}
+
   func takesUpkeep() throws -> Bool {
     try value(
       """

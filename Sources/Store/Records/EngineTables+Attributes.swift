@@ -26,6 +26,7 @@ extension EngineTables {
 
   func setAttributes(_ attributes: [String: [String: String]]) async throws -> Set<String> {
     try await database.write { transaction in
+      try transaction.requireRoom()
       let names = attributes.keys.sorted()
       let users: [String: UserID] = try transaction.dictionary(
         """

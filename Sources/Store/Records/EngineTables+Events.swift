@@ -48,6 +48,7 @@ extension EngineTables {
     let now = now()
     guard let next, next <= now else { return next }
     let count = try await database.write { transaction in
+      try transaction.requireRoom()
       // Another node that does the same finds none of these.
       let due = try transaction.all(
         """

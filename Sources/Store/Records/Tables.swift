@@ -19,6 +19,12 @@ protocol Upkeep: Sendable {
   func probe() async throws
   /// Returns if the tables can be read.
   func probeReading() async throws
+  /// What the database was found to be damaged by.
+  var damage: DatabaseDamage { get }
+  /// Which other process holds the lock of a database that is a file; nil if that is not known.
+  func lockHolder() -> String?
+  /// How many seconds the clock of the database's server is ahead, to within `error`; nil if it is a file.
+  func clock() async throws -> (ahead: TimeInterval, error: TimeInterval)?
   /// Enters the group until the thread that changes the tables has done what it does now.
   func turn(_ group: DispatchGroup)
   /// The kind of the database, and the version of its tables.

@@ -29,6 +29,8 @@ final class SQLiteConnection: Changing {
   let effects = Effects()
   /// What the team has decided about pushes.
   var rules = SendingRules()
+  /// The space that is kept for changes that cannot wait, by a connection that writes.
+  var reserve: DiskReserve?
   private let statements = StatementCache()
 
   /// Opens the database at `path` with the settings every connection of the store has.
@@ -143,6 +145,8 @@ final class SQLiteConnection: Changing {
   func waitForOthers(_ name: String) {}
 
   func takesUpkeep() -> Bool { true }
+
+  func requireRoom() throws { try reserve?.requireRoom() }
 }
 
 // MARK: - Many values
@@ -327,7 +331,8 @@ extension StoreError {
     case SQLITE_CORRUPT, SQLITE_NOTADB:
       self.init(
         .damaged,
-        "the database is damaged (\(message)); restore the last backup into an empty data folder")
+        "the database is damaged (\(message)): stop the server, run richpush store check, and restore the last "
+          + "backup into an empty folder with richpush store restore")
     case SQLITE_READONLY, SQLITE_PERM:
       self.init(.readOnly, "the database may not be written to (\(message)); check its owner")
     case SQLITE_BUSY, SQLITE_LOCKED:

@@ -4,6 +4,8 @@ import Synchronization
 /// The database file, with any number of concurrent readers and one writer (SQLite's WAL mode).
 final class SQLiteDatabase: Engine {
   let path: String
+  /// What was found to be damaged: then nothing is changed any more, which could make it worse.
+  let damage = DatabaseDamage()
   private let writer: SQLiteWriter
   private let idleReaders = Mutex<[Reader]>([])
 
@@ -20,17 +22,19 @@ final class SQLiteDatabase: Engine {
 
   /// Opens the database, creating or migrating it as needed; `initialize` is a part of the migration.
   ///
-  /// `observers` are told of every commit, on the thread that made it; what leases jobs follows the `rules`.
+  /// `observers` are told of every commit, on the thread that made it; what leases jobs follows the `rules`, and the
+  /// `reserve` is given up when the disk is full.
   init(
-    path: String, rules: SendingRules, observers: CommitObservers,
+    path: String, reserve: DiskReserve, rules: SendingRules, observers: CommitObservers,
     initialize: @Sendable (SQLiteConnection) throws -> Void
   ) throws {
     self.path = path
     let connection = try SQLiteConnection.open(path, for: .writing)
-    connection.rules = rules
+    (connection.rules, connection.reserve) = (rules, reserve)
     try SQLiteSchema.copyBeforeMigration(connection, at: path)
     try SQLiteSchema.migrate(connection, initialize: initialize)
-    writer = SQLiteWriter(connection, checkpointer: try Checkpointer(path), observers: observers)
+    writer = SQLiteWriter(
+      connection, checkpointer: try Checkpointer(path), observers: observers, damage: damage)
   }
 
   // At once, on the calling thread.
@@ -41,7 +45,7 @@ final class SQLiteDatabase: Engine {
     defer {
       idleReaders.withLock { if $0.count < Self.idleReaderLimit { $0.append(reader) } }
     }
-    return try reader.connection.withLock { try body($0) }
+    return try damage.recording { try reader.connection.withLock { try body($0) } }
   }
 
   func write<R: Sendable>(

@@ -17,13 +17,13 @@ final class SQLiteTables: EngineTables {
   ///
   /// `start` is nil for a process that is no node.
   init(
-    in folder: DataFolder, start: NodeStart?, rules: SendingRules, blobs: Blobs,
-    observers: CommitObservers,
+    in folder: DataFolder, reserve: DiskReserve, start: NodeStart?, rules: SendingRules,
+    blobs: Blobs, observers: CommitObservers,
     now: @escaping @Sendable () -> Date
   ) throws {
-    database = try SQLiteDatabase(path: folder.database, rules: rules, observers: observers) {
-      try $0.addFirstKeys()
-    }
+    database = try SQLiteDatabase(
+      path: folder.database, reserve: reserve, rules: rules, observers: observers
+    ) { try $0.addFirstKeys() }
     (self.blobs, self.now) = (blobs, now)
     owner = start?.owner ?? UUID().uuidString
     observers.lead.set(true)
@@ -51,4 +51,10 @@ final class SQLiteTables: EngineTables {
   }
 
   func access() -> DatabaseAccess? { nil }
+
+  var damage: DatabaseDamage { database.damage }
+
+  func lockHolder() -> String? { database.lockHolder() }
+
+  func clock() -> (ahead: TimeInterval, error: TimeInterval)? { nil }
 }

@@ -10,15 +10,17 @@ final class SQLiteWriter: Sendable {
   private let queue: CommitQueue<Change>
   private let checkpointer: Checkpointer
   private let observers: CommitObservers
+  private let damage: DatabaseDamage
 
   private typealias Change = QueuedChange<SQLiteConnection>
 
   init(
     _ connection: consuming sending SQLiteConnection, checkpointer: Checkpointer,
-    observers: CommitObservers, batchTimeout: DispatchTimeInterval = .milliseconds(40)
+    observers: CommitObservers, damage: DatabaseDamage = DatabaseDamage(),
+    batchTimeout: DispatchTimeInterval = .milliseconds(40)
   ) {
     self.connection = Mutex(connection)
-    (self.checkpointer, self.observers) = (checkpointer, observers)
+    (self.checkpointer, self.observers, self.damage) = (checkpointer, observers, damage)
     queue = CommitQueue(batchTimeout: batchTimeout)
   }
 
@@ -45,6 +47,7 @@ final class SQLiteWriter: Sendable {
     var performed: [(change: Change, acknowledge: @Sendable () -> Void)] = []
     var next = changes.startIndex
     do {
+      try damage.requireNone()
       try connection.run("BEGIN IMMEDIATE")
       while next < changes.endIndex {
         if let acknowledge = try perform(changes[next], on: connection) {
@@ -61,8 +64,13 @@ final class SQLiteWriter: Sendable {
     } catch {
       connection.effects.truncate(to: 0)
       if connection.isInTransaction { try? connection.script("ROLLBACK") }
-      for (change, _) in performed { change.fail(error) }
-      for change in changes[next...] { change.fail(error) }
+      damage.record(error)
+      let lost = performed.map(\.change) + changes[next...]
+      // With the space that was kept for them, all are made once more, but for those that take room.
+      if error.isFull, connection.reserve?.release() == true {
+        return commit(lost, on: connection)
+      }
+      for change in lost { change.fail(error) }
     }
   }
 
@@ -78,11 +86,22 @@ final class SQLiteWriter: Sendable {
       return acknowledge
     } catch {
       guard connection.isInTransaction else { throw error }
+      // The whole transaction is made again, with more space.
+      if error.isFull, connection.reserve?.isWhole == true { throw error }
+      damage.record(error)
       try connection.run("ROLLBACK TO change")
       try connection.run("RELEASE change")
       connection.effects.truncate(to: effectsBefore)
       change.fail(error)
       return nil
     }
+  }
+}
+
+extension Error {
+  /// Whether the disk did not take what was written to it.
+  fileprivate var isFull: Bool {
+    let error = self as? StoreError
+    return error?.code == .full && error != DiskReserve.noRoom
   }
 }
