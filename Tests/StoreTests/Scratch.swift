@@ -31,11 +31,11 @@ final class Scratch: Sendable {
 
   func open(
     _ access: Store.Access = .owner, objects: ObjectStoreConfiguration? = nil,
-    rules: SendingRules = SendingRules()
+    rules: SendingRules = SendingRules(), reserve: Int = 0
   ) throws -> Store {
     let store = try Store(
       folder: folder, database: try database(), access: access, objects: objects, rules: rules,
-      now: { self.now })
+      reserve: reserve, now: { self.now })
     if store.tables is PostgresTables {
       try addGuests()
       return store

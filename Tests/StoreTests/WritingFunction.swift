@@ -47,6 +47,12 @@ struct WritingFunction: Sendable {
     + assets
     + upkeep
 
+  /// The names of those that take room and can wait until there is some; each but a repetition of what was done already.
+  static let needingRoom: Set = [
+    "addDraft", "addWebhook", "amend", "announce", "changeDraft", "completeAudience", "create",
+    "keep", "putSegment", "releaseHeldEvents", "setAttributes", "signUp", "writeNextParts",
+  ]
+
   private static let accounts = [
     Self("addUser", effects: none) {
       try await $0.accounts.addUser("new", hash: "", role: .device)

@@ -62,11 +62,11 @@ final class PostgresTables: EngineTables {
   func lockHolder() -> String? { nil }
 
   func clock() async throws -> (ahead: TimeInterval, error: TimeInterval)? {
-    try await database.read { connection in
-      let start = Date()
+    try await database.read { [now] connection in
+      let start = now()
       let time = try connection.value(
         "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint", as: Int.self)
-      let error = Date().timeIntervalSince(start) / 2
+      let error = now().timeIntervalSince(start) / 2
       return time.map { (Double($0) / 1e6 - start.timeIntervalSince1970 - error, error) }
     }
   }

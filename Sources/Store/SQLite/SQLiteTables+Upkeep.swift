@@ -12,6 +12,8 @@ extension SQLiteTables {
         var findings = DatabaseFindings()
         findings.problems = try connection.column("PRAGMA integrity_check(20)", as: String.self)
           .filter { $0 != "ok" }
+        // What is damaged cannot be read further.
+        guard findings.problems.isEmpty else { return findings }
         findings.problems += try connection.column("PRAGMA foreign_key_check")
           .map { "a dangling row in \($0 as String)" }
         return findings

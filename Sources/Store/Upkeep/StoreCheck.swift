@@ -49,6 +49,16 @@ extension Store {
       checkRenditions(&report, repairing: repairing)
       return report
     }
+    do { try await checkReferences(&report, repairing: repairing) } catch let error as StoreError
+      where error.code == .damaged && !database.problems.isEmpty
+    {
+      report.notes.append("what the records refer to (the database is damaged)")
+    }
+    return report
+  }
+
+  /// Looks for references to missing content.
+  private func checkReferences(_ report: inout CheckReport, repairing: Bool) async throws {
     let (assets, versions, notifications) = (
       try await tables.assetContents(), try await tables.versionContents(),
       try await tables.notificationContents()
@@ -76,7 +86,6 @@ extension Store {
         "the content \(digest) of notification \(id) is gone; "
           + "put the file into the drop folder again, or restore a backup")
     }
-    return report
   }
 
   private func checkBlobs(_ report: inout CheckReport, repairing: Bool) throws {

@@ -4,24 +4,25 @@ import StandIns
 import Testing
 import Waiting
 
-/// The way of a push while the data folder's file system has no room.
+/// What the server does while the data folder's file system has no room.
 @Suite(
   .timeLimit(.minutes(5)),
   .enabled(if: getuid() == 0, "a small file system is mounted, which takes root"))
 struct FullDiskSystemTests {
   /// Starts a server whose data folder is a small file system; `fill` leaves no byte free on it.
   private func lend(
+    flags: [String] = [],
     to body: (RunningServer, PushServices, _ fill: String) async throws -> Void
   ) async throws {
     let services = try PushServices()
     var mounted = ""
     defer { if !mounted.isEmpty { umount2(mounted, Int32(MNT_DETACH)) } }
     try await RunningServer.lend(
-      flags: ["--demo", "--push", "apns"], environment: services.environment
+      flags: ["--demo", "--push", "apns"] + flags, environment: services.environment
     ) { scratch in
       let data = try scratch.makeFolder("var").path
       let mount = try await Child.run(
-        "/bin/mount", ["-t", "tmpfs", "-o", "size=30m", "tmpfs", data])
+        "/bin/mount", ["-t", "tmpfs", "-o", "size=64m", "tmpfs", data])
       try #require(mount.exitCode == 0, "\(mount.errors)")
       mounted = data
     } to: {
@@ -110,7 +111,7 @@ struct FullDiskSystemTests {
       #expect(try await server.client("alice").media(0).contentType == "image/png")
       #expect(try server.measured(#"richpush_ready{for="publishing"}"#) == 0)
       #expect(try server.measured(#"richpush_ready{for="devices"}"#) == 1)
-      #expect(server.log.contains("publishing is disturbed: The store takes no changes"))
+      #expect(server.log.contains("publishing is disturbed: The store takes nothing new"))
       try FileManager.default.removeItem(atPath: ballast)
       try await eventually("there is room again") { try ready("?for=publishing").status == 200 }
       #expect(server.log.contains("publishing is possible again"))
@@ -118,7 +119,7 @@ struct FullDiskSystemTests {
     }
   }
 
-  @Test func `a receipt that cannot be written is written later, and its push is not sent again`()
+  @Test func `the receipt of a push is written nevertheless, and the push is not sent again`()
     async throws
   {
     try await lend { server, services, ballast in
@@ -130,15 +131,86 @@ struct FullDiskSystemTests {
       }
       fill(ballast)
       try services.apns.tell(["do": "release"])
-      try await eventually("it was taken") { try services.apns.delivered().count >= 1 }
-      try await eventually("the receipt is refused") {
-        server.log.contains("the outbox is unavailable")
-      }
-      try FileManager.default.removeItem(atPath: ballast)
       try await eventually("the receipt is there") {
         try server.deliveries(of: 0) == ["apns sent"]
       }
+      #expect(try post(server, "b").status == 507, "it is full")
+      try await server.restart(by: SIGKILL)
+      #expect(try server.deliveries(of: 0) == ["apns sent"])
       #expect(try services.apns.delivered().count == 1)
+    }
+  }
+
+  @Test
+  func `what is small is stored and survives a kill, and with room all is, without a restart`()
+    async throws
+  {
+    try await lend { server, _, ballast in
+      let (alice, shop) = (server.client("alice"), server.client("shop"))
+      for message in ["fetched", "withdrawn"] { #expect(try post(server, message).status == 201) }
+      let cookie = try server.signIn("shop", "shop")
+      func session(_ method: String) throws -> Int {
+        try RawConnection(port: server.port).exchange(
+          "\(method) /api/session HTTP/1.1\r\nSec-Fetch-Site: same-origin\r\nCookie: \(cookie)\r\n"
+        ).status
+      }
+      #expect(try session("GET") == 200)
+      fill(ballast)
+      let refused = try post(server, "late")
+      #expect(refused.status == 507 && refused.fields["retry-after"] != nil)
+      #expect(refused.text.contains("the disk of the data folder is full"), "\(refused.text)")
+      let file = [UInt8](repeating: 7, count: 100_000)
+      let upload = try RawConnection(port: server.port).exchange(
+        "PUT /api/assets/img/late.png HTTP/1.1\r\n\(RunningServer.credentials("shop"))\r\n"
+          + "Content-Length: \(file.count)\r\n", body: file)
+      #expect(upload.status == 507, "\(upload.text)")
+      // A picture of a size that nobody has asked for, and so of no file.
+      let media = try await alice.media(0, options: MediaOptions(width: 77))
+      #expect(media.contentType == "image/png")
+      try await shop.withdraw(1)
+      #expect(try session("DELETE") == 204)
+      func isAllThere() async throws -> Bool {
+        let receipt = try await shop.receipts(of: 0).receipts.first
+        let inbox = try await alice.inbox().notifications.map(\.id)
+        return try receipt?.fetched != nil && inbox == [0] && session("GET") == 401
+      }
+      try await eventually("the receipt is there") { try await isAllThere() }
+      try await eventually("the operator is told") {
+        try server.measured(#"richpush_condition{code="disk-full"}"#) == 1
+      }
+      #expect(server.log.matches(of: #/is full \(\d+ MB free\)/#).count == 1, "\(server.log)")
+      try await server.restart(by: SIGKILL)
+      #expect(try await isAllThere())
+      #expect(try post(server, "later").status == 507)
+      try FileManager.default.removeItem(atPath: ballast)
+      try await eventually("there is room again") { try post(server, "last").status == 201 }
+      #expect(server.log.contains("there is room again"))
+      #expect(try server.measured(#"richpush_condition{code="disk-full"}"#) == 0)
+      #expect(try server.measured(#"richpush_disk_free_bytes{folder="data"}"#) > 16e6)
+    }
+  }
+
+  @Test(.enabled(if: PostgresServer.isInstalled, "needs the package postgresql-15"))
+  func `with PostgreSQL only files wait for room`() async throws {
+    let database = try PostgresServer()
+    try await lend(flags: ["--database", database.url]) { server, _, ballast in
+      #expect(try post(server, "early").status == 201)
+      fill(ballast)
+      try await eventually("the operator is told") {
+        try server.measured(#"richpush_condition{code="disk-full"}"#) == 1
+      }
+      #expect(try post(server, "late").status == 201)
+      let alice = server.client("alice")
+      #expect(try await alice.media(1, options: MediaOptions(width: 77)).contentType == "image/png")
+      let file = [UInt8](repeating: 7, count: 100_000)
+      let upload = try RawConnection(port: server.port).exchange(
+        "PUT /api/assets/img/late.png HTTP/1.1\r\n\(RunningServer.credentials("shop"))\r\n"
+          + "Content-Length: \(file.count)\r\n", body: file)
+      #expect(upload.status == 507, "\(upload.text)")
+      try FileManager.default.removeItem(atPath: ballast)
+      try await eventually("there is room again") {
+        try server.measured(#"richpush_condition{code="disk-full"}"#) == 0
+      }
     }
   }
 }
