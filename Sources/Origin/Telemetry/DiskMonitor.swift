@@ -1,7 +1,6 @@
 import Dispatch
 import Glibc
 import Media
-import Primitives
 import Store
 import Synchronization
 
@@ -71,6 +70,9 @@ final class DiskMonitor: Sendable {
 
   /// Looks at the disks; a moment later at those that do not respond at once.
   func update() async {
+    // What can be made again goes first.
+    let removed = await store.makeRoom(retention).count
+    if removed > 0 { counts.count(.evicted, removed) }
     for folder in folders.dropFirst() { look(at: folder) }
     await withCheckedContinuation { continuation in
       queue.async { [self] in
@@ -80,9 +82,6 @@ final class DiskMonitor: Sendable {
       }
     }
     tell()
-    // What can be made again goes first.
-    let removed = await store.makeRoom(retention).count
-    if removed > 0 { counts.count(.evicted, removed) }
   }
 
   private func look(at folder: Folder) {
@@ -101,18 +100,23 @@ final class DiskMonitor: Sendable {
   private func tell() {
     let space = state.withLock(\.space)
     var (full, low): ([String], [String]) = ([], [])
+    // What ends needs more than what does not begin, or it would begin again at once.
+    let (wasFull, wasLow) = (conditions.has(.diskFull), conditions.has(.diskLow))
     for (index, folder) in folders.enumerated() {
       guard let space = space[folder.label] else { continue }
       let text = "the disk of the \(folder.name) \(folder.path)"
       if index == 0, !store.reserve.hasRoom {
         full.append(
-          "\(text) is full (\(Self.size(space.free)) free): new notifications and files are refused, while receipts, "
-            + "withdrawals and what else is small are stored in the space kept for them; make room: nothing has to be "
-            + "restarted")
-      } else if index > 0, space.free < min(Self.nothing, space.total / 16) {
+          "\(text) is full (\(Self.size(space.free)) free): "
+            + (store.isDatabaseLocal
+              ? "new notifications and files are refused, while receipts, withdrawals and what else is small are "
+                + "stored in the space kept for them"
+              : "files are refused")
+            + "; make room: nothing has to be restarted")
+      } else if index > 0, space.free < min(Self.nothing, space.total / 16) * (wasFull ? 2 : 1) {
         full.append(
           "\(text) is full (\(Self.size(space.free)) free): files are refused until there is room")
-      } else if space.free < min(Self.little, space.total / 20) {
+      } else if space.free < min(Self.little, space.total / 20) / 10 * (wasLow ? 11 : 10) {
         low.append("\(text) will be full soon (\(Self.size(space.free)) free): make room")
       }
     }

@@ -84,9 +84,9 @@ extension Store {
   /// Removes renditions while the disk that they are on has little space, the least recently used first: they can be
   /// made again.
   package func makeRoom(_ retention: Retention) async -> (count: Int, bytes: Int) {
-    guard let free = DiskSpace(of: folder.renditions)?.free, free < 2 * reserve.low else {
-      return (0, 0)
-    }
+    guard renditions.size > 0, let free = DiskSpace(of: folder.renditions)?.free,
+      free < 2 * reserve.low
+    else { return (0, 0) }
     return await renditions.removeLeastRecentlyUsed(
       above: Swift.max(0, renditions.size + free - 3 * reserve.low),
       unusedSince: now().addingTimeInterval(-retention.renditionGrace))
