@@ -208,7 +208,8 @@ struct RouteServices: Sendable {
         unreached: delivery.unreached,
         statusReporter: StatusReporter(
           configuration, store: store, host: media.host, lanes: { try await outbox.lanes() },
-          readiness: readiness, certificate: certificate, errors: errors, clock: clock)),
+          readiness: readiness, certificate: certificate, conditions: conditions, errors: errors,
+          clock: clock)),
       app: AppDescriptionRoute(configuration, vapidKey: delivery.vapidKey),
       registrations: registrations,
       notifications: NotificationRoutes(

@@ -210,25 +210,6 @@ package final class Store: Sendable {
   package var temporaryFolder: String { folder.temporary }
 }
 
-/// How much room the disk of a folder has.
-package struct DiskSpace: Sendable {
-  /// Tells whether two folders are on one disk.
-  package let device: UInt
-  /// The bytes that are left for this user.
-  package let free: Int
-  /// All bytes of the disk.
-  package let total: Int
-
-  /// Nil if there is no such folder.
-  package init?(of folder: String) {
-    var (status, disk) = (stat(), statvfs())
-    guard stat(folder, &status) == 0, statvfs(folder, &disk) == 0 else { return nil }
-    let unit = Int(clamping: disk.f_frsize)
-    device = UInt(status.st_dev)
-    (free, total) = (Int(clamping: disk.f_bavail) * unit, Int(clamping: disk.f_blocks) * unit)
-  }
-}
-
 extension Store {
   /// The folders that may be on disks of their own, with the names of ``StorePart``.
   package var contentFolders: [(name: String, path: String)] {

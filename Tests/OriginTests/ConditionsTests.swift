@@ -43,7 +43,7 @@ import Waiting
       }
       server.origin.routes.conditions.set(.diskFull, "full")
       let full = try await server.execute("GET", "/metrics").text
-      #expect(full.contains("\nrichpush_condition{code=\"disk-full\"} 1\n"))
+      #expect(full.contains("\nrichpush_condition{code=\"disk.full\"} 1\n"))
     }
   }
 }

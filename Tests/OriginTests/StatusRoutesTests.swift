@@ -108,16 +108,16 @@ import Waiting
     let facts = StatusFacts(
       now: now, readiness: [.init(cause: .store, sentence: "The store takes no changes: full.")],
       certificates: [], records: records, gaps: ["wns": "Nothing sends to wns."], plugins: [],
-      disks: [
-        .init(folders: ["data"], path: "/var", free: 4_900_000_000, total: 100_000_000_000),
-        .init(folders: ["assets"], path: "/srv", free: 5_000_000_000, total: 100_000_000_000),
+      conditions: [
+        .init(
+          code: .diskLow, since: now, sentence: "the disk of the data folder will be full soon")
       ], vacantLeads: [])
     #expect(
       facts.attention.map { "\($0.level) \($0.code): \($0.text)" } == [
         "problem store: The store takes no changes: full.",
         "problem lane.paused: Pushes to apns are paused until 2027-01-15T08:01:00Z: 403 "
           + "InvalidProviderToken. When that is mended, resume them, or wait.",
-        "warning disk.low: The disk of /var has 4.9 GB left of 100.0 GB: make room, or enlarge it.",
+        "warning disk.low: The disk of the data folder will be full soon.",
         "warning lane.paused: Pushes to webpush:https://push.example are paused: 500. "
           + "When that is mended, resume them, or wait.",
         "warning lane.slow: 2 pushes wait for hub, the oldest since 2027-01-15T07:44:59Z.",

@@ -8,7 +8,7 @@ import { texts } from "./texts.js";
 const t = texts.status;
 const period = 5000;
 /** The screens on which things are mended, by the first word of their codes. */
-const places = { store: "services", lane: "services", plugin: "plugins", token: "people" };
+const places = { lane: "services", plugin: "plugins", token: "people" };
 
 class Status extends Screen {
   async load() {

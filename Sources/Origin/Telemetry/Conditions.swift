@@ -4,24 +4,24 @@ import Synchronization
 
 /// Something that is wrong with the machine or the database, about which an operator must do something.
 package struct Condition: Sendable, Equatable {
-  /// What is wrong: the label `code` of the metric `richpush_condition`.
+  /// What is wrong: the label `code` of the metric `richpush_condition`, and a code of `GET /api/status`.
   package enum Code: String, Sendable, CaseIterable {
     /// A disk will be full soon.
-    case diskLow = "disk-low"
+    case diskLow = "disk.low"
     /// Nothing new is taken, since a disk is full.
-    case diskFull = "disk-full"
+    case diskFull = "disk.full"
     /// The wall clock was set.
-    case clockJumped = "clock-jumped"
+    case clockJumped = "clock.jumped"
     /// The clocks of this machine and of the PostgreSQL server differ.
-    case clockDiffers = "clock-differs"
+    case clockDiffers = "clock.differs"
     /// Another process or session keeps the database from being changed.
-    case databaseLocked = "database-locked"
+    case databaseLocked = "database.locked"
     /// The database does not respond.
-    case databaseAway = "database-away"
+    case databaseAway = "database.away"
     /// The disk of the PostgreSQL server is full.
-    case databaseFull = "database-full"
+    case databaseFull = "database.full"
     /// The database has not what was written to it.
-    case databaseDamaged = "database-damaged"
+    case databaseDamaged = "database.damaged"
   }
 
   /// What is wrong.
@@ -77,7 +77,8 @@ package final class Conditions: Sendable {
 }
 
 extension Condition.Code {
-  fileprivate var level: LogEntry.Level {
+  /// How serious it is: an error or a warning.
+  var level: LogEntry.Level {
     switch self {
     case .diskLow, .clockJumped, .clockDiffers: .warning
     case .diskFull, .databaseLocked, .databaseAway, .databaseFull, .databaseDamaged: .error

@@ -14,7 +14,8 @@ struct StatusFacts: Sendable {
   /// Why devices of a platform get no pushes, for each without a push service.
   let gaps: [String: String]
   let plugins: [PluginStatus]
-  let disks: [StatusReport.Disk]
+  /// What is wrong with disks, the clock and the database.
+  let conditions: [Condition]
   /// What nobody does, because no node has the lead for it.
   let vacantLeads: [String]
 
@@ -30,7 +31,8 @@ struct StatusFacts: Sendable {
   /// To add a condition, add what it needs to this type, and a function here; its code is a part of the API.
   var attention: [StatusReport.Attention] {
     let all = [
-      stores, leads, fullDisks, expiringCertificates, stuckPlugins, pausedLanes, slowLanes,
+      conditions.reversed().map(Self.attention(to:)), stores, leads, expiringCertificates,
+      stuckPlugins, pausedLanes, slowLanes,
       unreachedDevices, failingPlugins, endingTokens,
     ].joined()
     return all.filter { $0.level == .problem } + all.filter { $0.level != .problem }
@@ -44,6 +46,8 @@ struct StatusFacts: Sendable {
       if !sentences.contains(problem.sentence) { sentences.append(problem.sentence) }
     }
     if records == nil, sentences.isEmpty { sentences = ["The database does not respond."] }
+    // Said better already.
+    guard !conditions.contains(where: { $0.code.level == .error }) else { return [] }
     return sentences.map { .init("store", .problem, $0) }
   }
 
@@ -58,24 +62,21 @@ struct StatusFacts: Sendable {
     }
   }
 
-  private var fullDisks: Found {
-    disks.filter { $0.free < $0.total / 20 }.map {
-      .init(
-        "disk.low", .warning,
-        """
-        The disk of \($0.path) has \(Self.size($0.free)) left of \(Self.size($0.total)): \
-        make room, or enlarge it.
-        """
-      )
-    }
+  private static func attention(to condition: Condition) -> StatusReport.Attention {
+    .init(
+      condition.code.rawValue, condition.code.level == .error ? .problem : .warning,
+      sentence(condition.sentence))
+  }
+
+  /// What the log says, as a sentence.
+  private static func sentence(_ text: String) -> String {
+    text.prefix(1).uppercased() + text.dropFirst() + "."
   }
 
   private var expiringCertificates: Found {
     certificates.map {
-      let sentence = $0.sentence
-      return .init(
-        "certificate", $0.isFatal ? .problem : .warning,
-        sentence.prefix(1).uppercased() + sentence.dropFirst() + ".")
+      .init(
+        "certificate", $0.isFatal ? .problem : .warning, Self.sentence($0.sentence))
     }
   }
 
@@ -186,10 +187,5 @@ struct StatusFacts: Sendable {
   /// A reason, which may be a sentence, after a colon; nothing without one.
   private static func because(_ reason: String?) -> String {
     reason.map { ": " + ($0.hasSuffix(".") ? String($0.dropLast()) : $0) } ?? ""
-  }
-
-  private static func size(_ bytes: Int) -> String {
-    let tenths = bytes / 100_000_000
-    return tenths >= 1 ? "\(tenths / 10).\(tenths % 10) GB" : "\(bytes / 1_000_000) MB"
   }
 }

@@ -19,6 +19,7 @@ final class StatusReporter: Sendable {
   private let allLanes: @Sendable () async throws -> LaneReport
   private let readiness: Readiness
   private let certificate: CertificateMonitor
+  private let conditions: Conditions
   private let errors: RecentErrors
   private let clock: any SteadyClock
   private let started: Date
@@ -32,11 +33,13 @@ final class StatusReporter: Sendable {
   init(
     _ configuration: OriginConfiguration, store: Store, host: PluginHost,
     lanes: @escaping @Sendable () async throws -> LaneReport, readiness: Readiness,
-    certificate: CertificateMonitor, errors: RecentErrors, clock: any SteadyClock
+    certificate: CertificateMonitor, conditions: Conditions, errors: RecentErrors,
+    clock: any SteadyClock
   ) {
     (self.configuration, self.store, self.host) = (configuration, store, host)
     (allLanes, self.readiness, self.certificate) = (lanes, readiness, certificate)
-    (self.errors, self.clock, started) = (errors, clock, store.now())
+    (self.conditions, self.errors, self.clock) = (conditions, errors, clock)
+    started = store.now()
   }
 
   /// The report, which may be some seconds old.
@@ -57,7 +60,7 @@ final class StatusReporter: Sendable {
       readiness += await self.readiness.problems(for: purpose)
     }
     let records = try? await records()
-    let (disks, lanes) = (disks, configuration.push.lanes)
+    let lanes = configuration.push.lanes
     let leads = [
       (store.observers.lead, "assets are not prepared and events not delivered"),
       (store.observers.folderLead, "dropped files are not seen"),
@@ -65,7 +68,7 @@ final class StatusReporter: Sendable {
     let facts = StatusFacts(
       now: store.now(), readiness: readiness, certificates: certificate.problems, records: records,
       gaps: Dictionary(uniqueKeysWithValues: lanes.unreached.map { ($0, lanes.gap(of: $0)) }),
-      plugins: host.status(), disks: disks,
+      plugins: host.status(), conditions: conditions.all,
       vacantLeads: leads.filter(\.0.isVacant).map(\.1))
     var report = StatusReport(
       attention: facts.attention,
@@ -120,18 +123,16 @@ final class StatusReporter: Sendable {
     let folders =
       [("data", configuration.data), ("assets", configuration.assets)] + store.contentFolders
     let found = folders.compactMap { name, path in
-      DiskSpace(of: path).map { (name: name, path: path, space: $0) }
+      DiskSpace.device(of: path).map { (name: name, path: path, device: $0) }
     }
-    var disks: [StatusReport.Disk] = []
-    var seen: Set<UInt> = []
-    for first in found where seen.insert(first.space.device).inserted {
-      let same = found.filter { $0.space.device == first.space.device }
-      disks.append(
+    var seen: Set<dev_t> = []
+    return found.filter { seen.insert($0.device).inserted }.compactMap { first in
+      DiskSpace(of: first.path).map { space in
         StatusReport.Disk(
-          folders: same.map(\.name), path: first.path, free: first.space.free,
-          total: first.space.total))
+          folders: found.filter { $0.device == first.device }.map(\.name), path: first.path,
+          free: space.free, total: space.total)
+      }
     }
-    return disks
   }
 
   private var caches: [StatusReport.Cache] {

@@ -30,14 +30,14 @@ import Waiting
       #expect(refused?.reason.contains("another process holds the database") == true)
       #expect(try await alice.media(0).contentType == "image/png")
       try await eventually("the operator is told") {
-        try server.measured(#"richpush_condition{code="database-locked"}"#) == 1
+        try server.measured(#"richpush_condition{code="database.locked"}"#) == 1
       }
       let holder = "(process \(other.processIdentifier)) keeps the database from being changed"
       #expect(server.log.contains(holder), "\(server.log)")
       other.send(SIGKILL)
       _ = await other.exitCode()
       try await eventually("it goes on") {
-        try server.measured(#"richpush_condition{code="database-locked"}"#) == 0
+        try server.measured(#"richpush_condition{code="database.locked"}"#) == 0
       }
       #expect(server.log.contains("the database can be changed again"))
       _ = try await alice.create(.logo(to: "alice"))
@@ -79,7 +79,7 @@ import Waiting
       #expect(refused?.status == 503 && refused?.reason.contains("damaged") == true)
       #expect(try await alice.media(19).contentType == "image/png")
       try await eventually("the operator is told") {
-        try server.measured(#"richpush_condition{code="database-damaged"}"#) == 1
+        try server.measured(#"richpush_condition{code="database.damaged"}"#) == 1
       }
       #expect(server.log.contains("the database is damaged"))
       #expect(server.log.contains("richpush store restore"))
@@ -106,7 +106,7 @@ import Waiting
         try server.measured("richpush_clock_jumps_total") == 2
       }
       #expect(server.log.contains("the clock was set back by"), "\(server.log)")
-      #expect(try server.measured(#"richpush_condition{code="clock-jumped"}"#) == 1)
+      #expect(try server.measured(#"richpush_condition{code="clock.jumped"}"#) == 1)
       try await server.expectHealthy()
     }
   }

@@ -176,7 +176,7 @@ struct FullDiskSystemTests {
       }
       try await eventually("the receipt is there") { try await isAllThere() }
       try await eventually("the operator is told") {
-        try server.measured(#"richpush_condition{code="disk-full"}"#) == 1
+        try server.measured(#"richpush_condition{code="disk.full"}"#) == 1
       }
       #expect(server.log.matches(of: #/is full \(\d+ MB free\)/#).count == 1, "\(server.log)")
       try await server.restart(by: SIGKILL)
@@ -185,7 +185,7 @@ struct FullDiskSystemTests {
       try FileManager.default.removeItem(atPath: ballast)
       try await eventually("there is room again") { try post(server, "last").status == 201 }
       #expect(server.log.contains("there is room again"))
-      #expect(try server.measured(#"richpush_condition{code="disk-full"}"#) == 0)
+      #expect(try server.measured(#"richpush_condition{code="disk.full"}"#) == 0)
       #expect(try server.measured(#"richpush_disk_free_bytes{folder="data"}"#) > 16e6)
     }
   }
@@ -197,7 +197,7 @@ struct FullDiskSystemTests {
       #expect(try post(server, "early").status == 201)
       fill(ballast)
       try await eventually("the operator is told") {
-        try server.measured(#"richpush_condition{code="disk-full"}"#) == 1
+        try server.measured(#"richpush_condition{code="disk.full"}"#) == 1
       }
       #expect(try post(server, "late").status == 201)
       let alice = server.client("alice")
@@ -209,7 +209,7 @@ struct FullDiskSystemTests {
       #expect(upload.status == 507, "\(upload.text)")
       try FileManager.default.removeItem(atPath: ballast)
       try await eventually("there is room again") {
-        try server.measured(#"richpush_condition{code="disk-full"}"#) == 0
+        try server.measured(#"richpush_condition{code="disk.full"}"#) == 0
       }
     }
   }
