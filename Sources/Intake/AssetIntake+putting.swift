@@ -15,6 +15,8 @@ struct CheckedContent: Sendable {
   let identity: String
   /// What its asset says of it, unless a file beside it does; nil if that stays as it is.
   var description: AssetDescription?
+  /// Whether the asset has had it before, and it is brought back.
+  var isRestored = false
   /// The stamp that its asset has; empty until the file is in the folder.
   var stamp = ""
 }

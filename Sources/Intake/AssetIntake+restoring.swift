@@ -29,6 +29,7 @@ extension AssetIntake {
       try folder.requireSpace(forCopyOf: pinned.path, version.richType)
       var content = try await checked(pinned, version.richType, name)
       content.description = AssetDescription(version)
+      content.isRestored = true
       return content
     }
     return try await put(

@@ -87,7 +87,7 @@ package struct AssetIntake: Sendable {
     if known == nil { try await removeIfRequested(richType, name, spelling: spelling) }
     var found = try await result(richType, name, known, spelling, closed, put)
     if let known, !found.asset.isDescribed { found.asset.keepDescription(of: known) }
-    try await record(found.asset, insteadOf: known)
+    try await record(found.asset, insteadOf: known, put: put)
     return found
   }
 
@@ -328,12 +328,21 @@ package struct AssetIntake: Sendable {
     }
   }
 
+  /// Without content that was `put`, the file is the drop folder's, also if a request has led to its examination.
   private func record(
-    _ asset: AssetRecord, insteadOf known: AssetRecord?
+    _ asset: AssetRecord, insteadOf known: AssetRecord?, put: CheckedContent? = nil
   ) async throws(ServiceError) {
     if let known, known.stamp == asset.stamp, !asset.differs(from: known) { return }
-    try await ServiceError.mapping {
-      try await store.assets.putAsset(asset, event: asset.event, expectedBatch: names.count)
+    var audit: AuditAction?
+    if asset.blob != nil, asset.blob != known?.blob {
+      audit =
+        put?.isRestored == true
+        ? .assetRestored : known?.blob == nil ? .assetAdded : .assetReplaced
+    }
+    try await ServiceError.mapping { [audit] in
+      try await store.assets.putAsset(
+        asset, event: asset.event, audit: audit, by: put == nil ? .dropFolder : nil,
+        expectedBatch: names.count)
     }
     if asset.differs(from: known) { log(.info, "assets", asset.logLine) }
   }

@@ -48,6 +48,8 @@ package final class Store: Sendable {
   package var pairings: any Pairings { tables }
   /// Users who have added themselves.
   package var signUps: any SignUps { tables }
+  /// Who did what.
+  package var audit: any AuditLog { tables }
   /// Notifications, their recipients and receipts.
   package var notifications: any Notifications { tables }
   /// Buttons that recipients pressed, and their replies.

@@ -215,7 +215,8 @@ extension Events {
 
 extension AssetCatalogue {
   func putAsset(_ asset: AssetRecord, event: String? = nil) async throws {
-    try await putAsset(asset, event: event, expectedBatch: 1)
+    try await putAsset(
+      asset, event: event, audit: .assetAdded, by: nil, expectedBatch: 1)
   }
 
   func removeAsset(

@@ -45,6 +45,7 @@ struct WritingFunction: Sendable {
     + outbox
     + events
     + assets
+    + audit
     + upkeep
 
   /// The names of those that take room and can wait until there is some; each but a repetition of what was done already.
@@ -513,6 +514,22 @@ struct WritingFunction: Sendable {
     },
   ]
 
+  private static let audit = [
+    Self("addAuditEntry", effects: none) {
+      try await $0.audit.addAuditEntry(.serverStarted, nil, detail: nil, by: nil)
+    },
+    Self("addFailedSignIn", effects: none) {
+      try await $0.audit.addFailedSignIn(of: alice, from: "192.0.2.1")
+    },
+    // The second within a minute.
+    Self("addFailedSignIn") { store in
+      try await store.audit.addFailedSignIn(of: bob, from: "192.0.2.1")
+      return Call(effects: none) {
+        try await $0.audit.addFailedSignIn(of: bob, from: "192.0.2.1")
+      }
+    },
+  ]
+
   private static let upkeep = [
     Self("probe", effects: none) { try await $0.tables.probe() },
     Self("removeStamp", effects: none) {
@@ -570,6 +587,9 @@ struct WritingFunction: Sendable {
     },
     Self("removeEvents", effects: none) {
       try await $0.tables.removeEvents(before: .distantPast, keeping: 1000)
+    },
+    Self("removeAuditEntries", effects: none) {
+      try await $0.tables.removeAuditEntries(before: .distantPast, keeping: 1_000_000)
     },
     // The last one: no guest is left.
     Self("removePasswordlessUsers") { store in

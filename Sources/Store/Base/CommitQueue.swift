@@ -89,10 +89,12 @@ extension CommitQueue {
     commit: @escaping @Sendable ([Change]) -> Void,
     _ body: @escaping @Sendable (Transaction) throws -> R
   ) async throws -> R where Change == QueuedChange<Transaction> {
-    try await withCheckedThrowingContinuation { continuation in
+    // The thread that commits belongs to no task.
+    let actor = AuditActor.current
+    return try await withCheckedThrowingContinuation { continuation in
       let change = QueuedChange<Transaction>(
         perform: { transaction in
-          let result = try body(transaction)
+          let result = try AuditActor.$current.withValue(actor) { try body(transaction) }
           return { continuation.resume(returning: result) }
         }, fail: { continuation.resume(throwing: $0) }, newNotifications: newNotifications)
       add(change, expectedBatch: expectedBatch, commit: commit)
@@ -106,9 +108,10 @@ extension CommitQueue {
     _ body: @escaping @Sendable (Transaction) throws -> Void,
     onFailure: @escaping @Sendable (any Error) -> Void
   ) where Change == QueuedChange<Transaction> {
+    let actor = AuditActor.current
     let change = QueuedChange<Transaction>(
       perform: { transaction in
-        try body(transaction)
+        try AuditActor.$current.withValue(actor) { try body(transaction) }
         return {}
       }, fail: onFailure)
     add(

@@ -21,7 +21,7 @@ struct CollectedChanges {
 
   /// How much was collected at a moment.
   struct Mark {
-    fileprivate let created, counts, pushEvents, events: Int
+    fileprivate let created, counts, pushEvents, events, audit: Int
   }
 
   /// New notifications and how many recipients they have.
@@ -29,11 +29,12 @@ struct CollectedChanges {
   var counts: [Count] = []
   var pushEvents: [PushEvent] = []
   var events: [NewEvent] = []
+  var audit: [AuditEvent] = []
 
   var mark: Mark {
     Mark(
       created: created.count, counts: counts.count, pushEvents: pushEvents.count,
-      events: events.count)
+      events: events.count, audit: audit.count)
   }
 
   /// Forgets what was collected since.
@@ -42,6 +43,7 @@ struct CollectedChanges {
     counts.removeSubrange(mark.counts...)
     pushEvents.removeSubrange(mark.pushEvents...)
     events.removeSubrange(mark.events...)
+    audit.removeSubrange(mark.audit...)
   }
 }
 
@@ -58,6 +60,7 @@ extension PostgresTransaction {
     try insertAndAddCounts()
     try insertPushEvents()
     try insertEvents()
+    try insertAuditEntries()
     let payloads = NodeMessage.payloads(of: effects.all, from: origin)
     if !payloads.isEmpty {
       try send(
@@ -181,4 +184,25 @@ extension PostgresTransaction {
       events.map(\.interaction))
     effects.add(.events)
   }
+
+  private func insertAuditEntries() throws {
+    let rows = collected.audit.map(\.values)
+    guard let first = rows.first else { return }
+    try send(
+      Self.auditInsertion, first.indices.map { column in ColumnValues(rows.map { $0[column] }) })
+  }
+
+  private static let auditInsertion: String = {
+    let columns = AuditEvent.columns.split(separator: ", ")
+    let numbers: Set<Substring> = ["time", "actor", "share", "count"]
+    let values = columns.enumerated().map { index, name in
+      "$\(index + 1)::\(numbers.contains(name) ? "bigint" : "text")[]"
+    }
+    return """
+      INSERT INTO audit(\(AuditEvent.columns)) SELECT \(AuditEvent.columns)
+      FROM unnest(\(values.joined(separator: ", "))) WITH ORDINALITY
+        AS new(\(AuditEvent.columns), position)
+      ORDER BY position
+      """
+  }()
 }

@@ -49,6 +49,7 @@ extension Effect {
     case .jobs(let lane): ["lane \(lane)"]
     case .ticketKeys: ["tickets"]
     case .everything: ["everything"]
+    case .audit: []
     }
   }
 

@@ -29,6 +29,8 @@ extension PostgresTables {
       if notification.awaitsApproval {
         try transaction.tell(of: notification.id, .awaiting, at: now)
       }
+      try transaction.auditCreation(
+        of: notification, people: new.dueAudience?.people ?? recipients.count)
       return (notification, true)
     }
     if let created { return created }

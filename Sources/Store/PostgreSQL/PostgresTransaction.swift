@@ -98,6 +98,8 @@ final class PostgresTransaction: PostgresQueryable, Changing {
 
   func add(_ event: NewEvent) { collected.events.append(event) }
 
+  func add(_ event: AuditEvent) { collected.audit.append(event) }
+
   func count(_ column: CountColumn, of notification: Int, at time: Date) {
     collected.counts.append(
       .init(notification: notification, column: column, difference: 1, time: time))

@@ -49,9 +49,9 @@ package struct AssetRecord: Sendable, Equatable {
   /// Words by which it is found, sorted; none has a comma.
   ///
   /// They are the asset's, whatever content it has: only those of a new asset are stored by
-  /// ``AssetCatalogue/putAsset(_:event:expectedBatch:)``.
+  /// ``AssetCatalogue/putAsset(_:event:audit:by:expectedBatch:)``.
   package var labels: [String] = []
-  /// Whether ``AssetCatalogue/putAsset(_:event:expectedBatch:)`` also sets ``alt`` and ``focus``, which stay otherwise.
+  /// Whether ``AssetCatalogue/putAsset(_:event:audit:by:expectedBatch:)`` also sets ``alt`` and ``focus``, which stay otherwise.
   package var isDescribed = false
   /// Another name of the same rich type that looks alike (``folded(_:)``); read, never written.
   package var lookAlike: String?
@@ -175,9 +175,12 @@ package protocol AssetCatalogue: Sendable {
 
   /// Inserts or replaces an asset, and with it the event about it, as the text of a JSON object.
   ///
-  /// `expectedBatch` is the number of such changes that are about to be made together. Throws `missing` if
-  /// the blob is not stored.
-  func putAsset(_ asset: AssetRecord, event: String?, expectedBatch: Int) async throws
+  /// `audit` is the entry of the audit log if its content is another, `actor` who has put it there. `expectedBatch` is
+  /// the number of such changes that are about to be made together. Throws `missing` if the blob is not stored.
+  func putAsset(
+    _ asset: AssetRecord, event: String?, audit: AuditAction?, by actor: AuditActor?,
+    expectedBatch: Int
+  ) async throws
   /// Sets the state, the alternative text, the focus and the labels of an asset; false if it is not as `known` any more.
   func describe(_ asset: AssetRecord, insteadOf known: AssetRecord, event: String) async throws
     -> Bool
@@ -190,7 +193,7 @@ package protocol AssetCatalogue: Sendable {
   func finishPreparing(_ asset: AssetRecord, event: String) async throws -> Bool
   /// Removes an asset; false if there is none of that name, or, unless that is nil, none with that stamp.
   ///
-  /// Notifications keep its content. For `expectedBatch` see ``putAsset(_:event:expectedBatch:)``.
+  /// Notifications keep its content. For `expectedBatch` see ``putAsset(_:event:audit:by:expectedBatch:)``.
   func removeAsset(
     _ richType: String, _ name: String, stamp: String?, event: String?, expectedBatch: Int
   ) async throws -> Bool

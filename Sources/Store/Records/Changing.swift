@@ -31,6 +31,9 @@ protocol Changing: Queryable {
   /// Adds an event for publishers.
   func add(_ event: NewEvent) throws
 
+  /// Adds an entry to the audit log; ``audit(_:_:detail:count:by:otherwise:at:)`` makes it.
+  func add(_ event: AuditEvent) throws
+
   /// Adds one to a count of a notification.
   func count(_ column: CountColumn, of notification: Int, at time: Date) throws
 

@@ -22,6 +22,8 @@ enum Effect: Hashable {
   case ticketKeys
   /// The keys that sign links changed, or anything else that is rare.
   case everything
+  /// There is an entry of the audit log; the others need not know.
+  case audit(AuditEvent)
 }
 
 /// The effects of the changes that share a transaction, in their order.
@@ -70,6 +72,8 @@ package struct CommitObservers: Sendable {
   /// Called when keys that sign links were changed, and when anything may have been committed by other nodes
   /// without having been told.
   package let onEverything = Observers<Void>()
+  /// Called with entries of the audit log that this node has committed.
+  package let onAudit = Observers<[AuditEvent]>()
   /// Called every second with how long ago this node last heard what other nodes have committed; never if the
   /// database is only this node's.
   package let onHearing = Observers<Duration>()
@@ -81,7 +85,13 @@ package struct CommitObservers: Sendable {
   /// Calls the observers that effects concern, once for equal ones.
   func perform(_ effects: [Effect]) {
     var (users, lanes, performed): ([UserID], Set<String>, Set<Effect>) = ([], [], [])
-    for effect in effects where performed.insert(effect).inserted {
+    var audit: [AuditEvent] = []
+    for effect in effects {
+      if case .audit(let event) = effect {
+        audit.append(event)
+        continue
+      }
+      guard performed.insert(effect).inserted else { continue }
       switch effect {
       case .pushEvents(let some): users += some
       case .jobs(let lane): lanes.insert(lane)
@@ -91,9 +101,10 @@ package struct CommitObservers: Sendable {
       case .assetEvent: onAssetEvent(())
       case .ticketKeys: onTicketKeys(())
       case .everything: onEverything(())
-      case .events: break  // `onCommit` tells of them
+      case .events, .audit: break  // `onCommit` tells of the first
       }
     }
+    if !audit.isEmpty { onAudit(audit) }
     if !users.isEmpty { onPushEvents(users) }
     if !lanes.isEmpty { onJobs(lanes) }
   }

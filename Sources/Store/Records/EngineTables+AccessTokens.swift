@@ -10,6 +10,7 @@ extension EngineTables {
       guard let id = try transaction.insertAccessToken(hash, name, scope, of: user, at: now) else {
         return nil
       }
+      try transaction.audit(.tokenAdded, .token(id), at: now)
       return try transaction.first(
         "SELECT \(StoredAccessToken.columns) \(StoredAccessToken.tables) WHERE access_token.id = $1",
         id,
@@ -61,7 +62,8 @@ extension EngineTables {
   func removeAccessToken(
     _ id: Int, of user: UserID?, isWebhook: Bool
   ) async throws -> Bool {
-    try await database.write { transaction in
+    let now = now()
+    return try await database.write { transaction in
       let owner = try transaction.value(
         """
         DELETE FROM access_token WHERE id = $1 AND (CAST($2 AS bigint) IS NULL OR user_id = $2)
@@ -70,6 +72,8 @@ extension EngineTables {
         """, id, user, as: UserID.self)
       guard let owner else { return false }
       transaction.effects.add(.credentialsEnded(owner))
+      try transaction.audit(
+        isWebhook ? .webhookRemoved : .tokenRemoved, isWebhook ? .webhook(id) : .token(id), at: now)
       return true
     }
   }

@@ -30,12 +30,29 @@ extension EngineTables {
     let now = now()
     let isKnown = try await database.write { transaction in
       if role != .admin { try transaction.checkAdmins(without: name) }
-      let user = try transaction.value(
+      let known = try transaction.first(
+        """
+        SELECT id, role, max_devices FROM users WHERE name = $1 AND hash IS NOT NULL
+        \(transaction.lock("FOR UPDATE"))
+        """, name
+      ) { row in
+        let (id, role): (UserID, Role) = (try row.next(), try row.next())
+        return (id: id, role: role, most: try row.next(Int?.self))
+      }
+      guard let known else { return false }
+      let user = known.id
+      try transaction.run(
         """
         UPDATE users SET role = $1, hash = coalesce($2, hash), max_devices = coalesce($4, max_devices)
-        WHERE name = $3 AND hash IS NOT NULL RETURNING id
-        """, role, hash, name, maxDevices, as: UserID.self)
-      guard let user else { return false }
+        WHERE id = $3
+        """, role, hash, user, maxDevices)
+      if role != known.role {
+        try transaction.audit(.userRoleChanged, .user(user), detail: role.rawValue, at: now)
+      }
+      if hash != nil { try transaction.audit(.userPasswordChanged, .user(user), at: now) }
+      if let maxDevices, maxDevices != known.most {
+        try transaction.audit(.userLimitChanged, .user(user), detail: "\(maxDevices)", at: now)
+      }
       if hash != nil {
         try transaction.endCredentials(of: user, endingRegistrations: endingRegistrations)
         try transaction.endSignUp(of: user)
@@ -57,10 +74,12 @@ extension EngineTables {
   }
 
   func endCredentials(of user: UserID, endingRegistrations: Bool) async throws -> Bool {
-    try await database.write { transaction in
+    let now = now()
+    return try await database.write { transaction in
       guard try transaction.isUser(user) else { return false }
       try transaction.endCredentials(of: user, endingRegistrations: endingRegistrations)
       try transaction.run("DELETE FROM access_token WHERE user_id = $1", user)
+      try transaction.audit(.userCredentialsEnded, .user(user), at: now)
       return true
     }
   }

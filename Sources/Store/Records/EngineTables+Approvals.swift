@@ -44,6 +44,8 @@ extension EngineTables {
         ON CONFLICT (notification) DO UPDATE
           SET user_id = excluded.user_id, reason = excluded.reason, created = excluded.created
         """, id, user, reason, now)
+      try transaction.audit(
+        reason == nil ? .notificationApproved : .notificationDeclined, .notification(id), at: now)
       try transaction.tell(of: id, reason == nil ? .approved : .refused, at: now)
       return (try transaction.approval(of: id).map(ApprovalResult.decided) ?? .missing, cancelled)
     }

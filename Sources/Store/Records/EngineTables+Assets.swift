@@ -39,7 +39,8 @@ extension AssetRecord {
 
 extension EngineTables {
   func putAsset(
-    _ asset: AssetRecord, event: String?, expectedBatch: Int
+    _ asset: AssetRecord, event: String?, audit: AuditAction?, by actor: AuditActor?,
+    expectedBatch: Int
   ) async throws {
     let (now, blobs) = (now(), blobs)
     try await database.write(expectedBatch: expectedBatch) { transaction in
@@ -48,6 +49,9 @@ extension EngineTables {
         asset.richType, asset.name, insteadOf: asset.blob, stamp: nil, at: now)
       try transaction.put(asset, changing: asset.isDescribed ? .description : [], at: now)
       try transaction.insertAssetEvent(event, created: now)
+      if let audit {
+        try transaction.audit(audit, of: asset.richType, asset.name, by: actor, at: now)
+      }
     }
   }
 
@@ -66,6 +70,8 @@ extension EngineTables {
       try transaction.put(asset, changing: [.description, .labels], at: now)
       try transaction.insertAssetEvent(removal, created: now)
       try transaction.insertAssetEvent(event, created: now)
+      try transaction.audit(
+        .assetRenamed, of: asset.richType, asset.name, detail: name, at: now)
     }
   }
 
@@ -73,7 +79,9 @@ extension EngineTables {
     _ asset: AssetRecord, insteadOf known: AssetRecord, event: String
   ) async throws -> Bool {
     let now = now()
-    return try await changeAsset(event: event) { transaction in
+    return try await changeAsset(
+      known.richType, known.name, event: event, audit: .assetDescribed
+    ) { transaction in
       try transaction.run(
         """
         UPDATE asset SET state = $1, reason = $2, updated = $3, alt = $4, focus = $5, focus_of = $6, labels = $13
@@ -88,7 +96,9 @@ extension EngineTables {
 
   func finishPreparing(_ asset: AssetRecord, event: String) async throws -> Bool {
     let now = now()
-    return try await changeAsset(event: event) { transaction in
+    return try await changeAsset(
+      asset.richType, asset.name, event: event, audit: nil
+    ) { transaction in
       try transaction.run(
         """
         UPDATE asset SET state = $1, reason = $2, blob = $3, updated = $4
@@ -105,7 +115,9 @@ extension EngineTables {
     expectedBatch: Int
   ) async throws -> Bool {
     let now = now()
-    return try await changeAsset(event: event, expectedBatch: expectedBatch) { transaction in
+    return try await changeAsset(
+      richType, name, event: event, audit: .assetRemoved, expectedBatch: expectedBatch
+    ) { transaction in
       try transaction.keepVersion(richType, name, insteadOf: nil, stamp: stamp, at: now)
       return try transaction.run(
         "DELETE FROM asset WHERE rich_type = $1 AND name = $2 AND stamp = coalesce($3, stamp)",
@@ -113,15 +125,16 @@ extension EngineTables {
     }
   }
 
-  /// Makes a change that returns the number of rows it changed, with an event if that is 1.
+  /// Makes a change that returns the number of rows it changed; if that is 1, with an event and an entry of the audit log.
   private func changeAsset(
-    event: String?, expectedBatch: Int = 1,
+    _ richType: String, _ name: String, event: String?, audit: AuditAction?, expectedBatch: Int = 1,
     _ change: @escaping @Sendable (Database.Transaction) throws -> Int
   ) async throws -> Bool {
     let now = now()
     return try await database.write(expectedBatch: expectedBatch) { transaction in
       guard try change(transaction) == 1 else { return false }
       try transaction.insertAssetEvent(event, created: now)
+      if let audit { try transaction.audit(audit, of: richType, name, at: now) }
       return true
     }
   }
@@ -135,6 +148,14 @@ private struct SaidOfAsset: OptionSet {
 }
 
 extension Changing {
+  fileprivate func audit(
+    _ action: AuditAction, of richType: String, _ name: String, detail: String? = nil,
+    by actor: AuditActor? = nil, at now: Date
+  ) throws {
+    try audit(
+      action, .asset(richType, name), detail: detail, by: actor, otherwise: .dropFolder, at: now)
+  }
+
   /// Inserts or replaces an asset, of which what was said stays but for what is `changing`.
   fileprivate func put(_ asset: AssetRecord, changing: SaidOfAsset, at now: Date) throws {
     let description =

@@ -25,7 +25,8 @@ extension EngineTables {
   }
 
   func setAttributes(_ attributes: [String: [String: String]]) async throws -> Set<String> {
-    try await database.write { transaction in
+    let now = now()
+    return try await database.write { transaction in
       try transaction.requireRoom()
       let names = attributes.keys.sorted()
       let users: [String: UserID] = try transaction.dictionary(
@@ -39,6 +40,10 @@ extension EngineTables {
           try transaction.send(
             "INSERT INTO user_attribute VALUES ($1, $2, $3)", user, attribute, value)
         }
+      }
+      if let user = users.values.first {
+        try transaction.audit(
+          .attributesChanged, users.count == 1 ? .user(user) : nil, count: users.count, at: now)
       }
       return Set(users.keys)
     }

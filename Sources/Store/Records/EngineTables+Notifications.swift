@@ -26,13 +26,22 @@ extension EngineTables {
       try transaction.announce(
         new, to: transaction.recipients(of: id), as: notification, at: now)
       transaction.effects.add(.change(id))
+      try transaction.audit(
+        .notificationAmended, .notification(id), otherwise: .dropFolder, at: now)
       return notification
     }
   }
 
   func withdraw(_ id: Int) async throws -> Bool {
     let now = now()
-    let (isWithdrawn, count) = try await database.write { try $0.withdraw(id, at: now) }
+    let (isWithdrawn, count) = try await database.write { transaction in
+      let result = try transaction.withdraw(id, at: now)
+      if result.isWithdrawn {
+        try transaction.audit(
+          .notificationWithdrawn, .notification(id), otherwise: .dropFolder, at: now)
+      }
+      return result
+    }
     try await cancelRest(of: id, after: count, at: now)
     return isWithdrawn
   }
@@ -151,6 +160,16 @@ extension Changing {
         SELECT id FROM amendment WHERE notification = $1
         ORDER BY id DESC LIMIT 1 OFFSET \(StoredAmendment.limit))
       """, id)
+  }
+
+  /// Adds an entry to the audit log about a notification that was just created.
+  func auditCreation(of notification: StoredNotification, people: Int) throws {
+    let created = notification.created
+    try audit(
+      notification.isHeld(at: created) ? .notificationScheduled : .notificationSent,
+      .notification(notification.id),
+      detail: notification.awaitsApproval ? "awaits-approval" : nil, count: people,
+      otherwise: .dropFolder, at: created)
   }
 
   /// Nil if the notification has expired, another has taken its place, or it has other content than `content`; without

@@ -178,6 +178,10 @@ extension EngineTables {
           AND (CAST($3 AS text) IS NULL OR lane = $3)
         """, now, job, lane)
       transaction.effects.add(jobs.map { .jobs(lane: $0.lane) })
+      if !jobs.isEmpty {
+        let object = job.map(AuditObject.push) ?? lane.map(AuditObject.service)
+        try transaction.audit(.pushReplayed, object, count: jobs.count, at: now)
+      }
       return jobs.count
     }
   }
@@ -185,13 +189,14 @@ extension EngineTables {
   func cancel(job: Int) async throws -> Bool {
     let now = now()
     return try await database.write { transaction in
-      try transaction.updateJobs(
+      let cancelled = try transaction.updateJobs(
         from: .queued, to: .cancelled,
         """
         UPDATE job SET state = 'cancelled', updated = $1, reason = NULL
         WHERE id = $2 AND state = 'queued'
-        """, now, job
-      ).count == 1
+        """, now, job)
+      if cancelled.count == 1 { try transaction.audit(.pushCancelled, .push(job), at: now) }
+      return cancelled.count == 1
     }
   }
 }

@@ -10,7 +10,9 @@ extension EngineTables {
         "SELECT count(*) FROM pairing WHERE user_id = $1 AND ended = 0 AND expires > $2", user, now,
         as: Int.self)
       if open ?? 0 >= UserQuota.pairings { throw StoreError.tooManyPairings }
-      return try transaction.insertPairing(code, short: short, of: user, at: now)
+      let pairing = try transaction.insertPairing(code, short: short, of: user, at: now)
+      try transaction.audit(.pairingAdded, .pairing(pairing.id), at: now)
+      return pairing
     }
   }
 
@@ -26,11 +28,17 @@ extension EngineTables {
   }
 
   func endPairing(_ id: Int, user: UserID?) async throws -> Bool {
-    try await database.run(
-      """
-      UPDATE pairing SET ended = 1 WHERE id = $1 AND ended = 0 AND expires > $2
-        AND (CAST($3 AS bigint) IS NULL OR user_id = $3)
-      """, id, now(), user) == 1
+    let now = now()
+    return try await database.write { transaction in
+      let isEnded =
+        try transaction.run(
+          """
+          UPDATE pairing SET ended = 1 WHERE id = $1 AND ended = 0 AND expires > $2
+            AND (CAST($3 AS bigint) IS NULL OR user_id = $3)
+          """, id, now, user) == 1
+      if isEnded { try transaction.audit(.pairingRemoved, .pairing(id), at: now) }
+      return isEnded
+    }
   }
 
   func redeemPairing(_ code: Digest, for device: NewDevice) async throws -> PairingResult {
@@ -44,6 +52,8 @@ extension EngineTables {
           try transaction.run("UPDATE pairing SET ended = 0 WHERE id = $1", pairing)
           return .notOwn
         }
+        try transaction.audit(
+          .deviceAdded, .device(device.registration), by: .shown(.code, of: user, .device), at: now)
         return .paired(user: user, name: name)
       }
     }

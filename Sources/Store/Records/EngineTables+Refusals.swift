@@ -161,7 +161,7 @@ extension Changing {
 
   /// Pauses a lane, unless it is paused; with `isStopped` because of the operator's error.
   func pause(_ lane: SendingLane, _ reason: String, isStopped: Bool, at now: Date) throws {
-    try run(
+    let since = try value(
       """
       INSERT INTO lane_pause AS known (lane, settings, since, until, reason, stopped)
       VALUES ($1, $2, $3, $4, $5, $6)
@@ -169,8 +169,10 @@ extension Changing {
         until = CASE WHEN known.since IS NULL THEN excluded.until ELSE known.until END,
         since = coalesce(known.since, excluded.since),
         stopped = CASE WHEN known.stopped > 0 THEN 1 ELSE excluded.stopped END
+      RETURNING since
       """, lane.name, lane.settings, now, now + LanePause.length(after: 0), reason,
-      isStopped ? 1 : 0)
+      isStopped ? 1 : 0, as: Date.self)
+    if since == now.stored { try audit(.servicePaused, .service(lane.name), by: .server, at: now) }
   }
 }
 
@@ -344,13 +346,24 @@ extension EngineTables {
         "DELETE FROM lane_pause WHERE CAST($1 AS text) IS NULL OR lane = $1 RETURNING lane", lane)
       try transaction.sendAgain(refused.map(\.0), at: now)
       transaction.effects.add((refused.map(\.1) + paused).map { .jobs(lane: $0) })
+      if !refused.isEmpty || !paused.isEmpty {
+        try transaction.audit(
+          .serviceResumed, lane.map(AuditObject.service), count: refused.count, at: now)
+      }
       return refused.count
     }
   }
 
   func restoreRegistrations(endedBy lane: String, since: Date) async throws -> Int {
-    try await database.run(
-      "UPDATE registration SET ended = NULL, ended_by = NULL WHERE ended_by = $1 AND ended >= $2",
-      lane, since)
+    let now = now()
+    return try await database.write { transaction in
+      let count = try transaction.run(
+        "UPDATE registration SET ended = NULL, ended_by = NULL WHERE ended_by = $1 AND ended >= $2",
+        lane, since)
+      if count > 0 {
+        try transaction.audit(.serviceDevicesRestored, .service(lane), count: count, at: now)
+      }
+      return count
+    }
   }
 }

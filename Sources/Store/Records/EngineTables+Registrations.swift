@@ -13,11 +13,12 @@ extension EngineTables {
       {
         try transaction.requireDeviceQuota(of: user)
       }
-      try transaction.run(
+      let added = try transaction.run(
         """
         INSERT INTO registration(id, user_id, handle, updated, created, credential, user_agent)
         SELECT $1, id, $2, $4, $4, $5, $6 FROM users WHERE id = $3 ON CONFLICT DO NOTHING
         """, newID, handle, user, now, origin.credential, origin.userAgent)
+      if added == 1 { try transaction.audit(.deviceAdded, .device(newID), at: now) }
       return try transaction.value(
         """
         SELECT id FROM registration WHERE \(transaction.isHandle("$1")) AND user_id = $2
@@ -60,14 +61,17 @@ extension EngineTables {
   }
 
   func removeRegistration(_ id: String, user: UserID?) async throws -> Bool {
-    try await database.write { transaction in
+    let now = now()
+    return try await database.write { transaction in
       let owner = try transaction.value(
         """
         DELETE FROM registration WHERE id = $1 AND (CAST($2 AS bigint) IS NULL OR user_id = $2)
         RETURNING user_id
         """, id, user, as: UserID.self)
-      if let owner { transaction.effects.add(.credentialsEnded(owner)) }
-      return owner != nil
+      guard let owner else { return false }
+      transaction.effects.add(.credentialsEnded(owner))
+      try transaction.audit(.deviceRemoved, .device(id), at: now)
+      return true
     }
   }
 
@@ -91,9 +95,17 @@ extension EngineTables {
   }
 
   func endSilentRegistrations(since time: Date) async throws -> Int {
-    try await database.run(
-      "UPDATE registration SET ended = $2, ended_by = $3 WHERE \(Self.isSilent)", time, now(),
-      RefusalRule.silence)
+    let now = now()
+    return try await database.write { transaction in
+      let count = try transaction.run(
+        "UPDATE registration SET ended = $2, ended_by = $3 WHERE \(Self.isSilent)", time, now,
+        RefusalRule.silence)
+      if count > 0 {
+        try transaction.audit(
+          .deviceRemoved, detail: RefusalRule.silence, count: count, at: now)
+      }
+      return count
+    }
   }
 
   /// Whether the device of a registration has not been heard of since `$1`.
@@ -195,6 +207,7 @@ extension Changing {
       """, change.handle, id)
     effects.add(ended.map(Effect.credentialsEnded))
     if let former {
+      try audit(.deviceRemoved, .device(former.owner.registration), detail: "moved", at: now)
       try add(
         NewEvent(
           type: "device", publisher: former.owner.user, data: former.owner.event, time: now))
@@ -230,7 +243,11 @@ extension Changing {
       change.origin.credential, change.origin.userAgent, change.language, change.timeZone,
       change.quietPeriod)
     try change.keepsTags ? add(change.tags, to: id) : setTags(change.tags, of: id)
-    if known != nil { try endWaiting(of: id, at: now) }
+    if known == nil {
+      try audit(.deviceAdded, .device(id), at: now)
+    } else {
+      try endWaiting(of: id, at: now)
+    }
     return .stored(endedOf: former?.owner)
   }
 
@@ -267,6 +284,7 @@ extension EngineTables {
           SELECT hash FROM device_token WHERE registration = $1 ORDER BY created DESC LIMIT 2)
         """, registration)
       if removed > 0 { transaction.effects.add(.credentialsEnded(user)) }
+      if added == 1 { try transaction.audit(.deviceTokenAdded, .device(registration), at: now) }
       return added == 1
     }
   }
@@ -297,13 +315,15 @@ extension EngineTables {
   }
 
   func removeTokens(of registration: String, user: UserID?) async throws -> Bool {
-    try await database.write { transaction in
+    let now = now()
+    return try await database.write { transaction in
       let owner = try transaction.value(
         "SELECT user_id FROM registration WHERE id = $1 AND (CAST($2 AS bigint) IS NULL OR user_id = $2)",
         registration, user, as: UserID.self)
       guard let owner else { return false }
       try transaction.run("DELETE FROM device_token WHERE registration = $1", registration)
       transaction.effects.add(.credentialsEnded(owner))
+      try transaction.audit(.deviceTokensRemoved, .device(registration), at: now)
       return true
     }
   }

@@ -31,8 +31,10 @@ extension EngineTables {
         guard added == 1, let segment = try transaction.segment(name) else {
           return .changedMeanwhile(try transaction.segment(name))
         }
+        try transaction.audit(.segmentAdded, .segment(name), at: now)
         return .added(segment)
       }
+      try transaction.audit(.segmentChanged, .segment(name), at: now)
       return try transaction.segment(name).map(SegmentResult.changed) ?? .changedMeanwhile(nil)
     }
   }
@@ -50,7 +52,8 @@ extension EngineTables {
   }
 
   func removeSegment(_ name: String, version: Int?) async throws -> SegmentRemoval {
-    try await database.write { transaction in
+    let now = now()
+    return try await database.write { transaction in
       let present = try transaction.value(
         "SELECT version FROM segment WHERE name = $1 \(transaction.lock("FOR UPDATE"))", name,
         as: Int.self)
@@ -61,6 +64,7 @@ extension EngineTables {
         name, as: Int.self)
       if let notification { return .needed(by: notification) }
       try transaction.run("DELETE FROM segment WHERE name = $1", name)
+      try transaction.audit(.segmentRemoved, .segment(name), at: now)
       return .removed
     }
   }

@@ -4,11 +4,17 @@ extension EngineTables {
   func addSession(_ hash: Digest, user: UserID, userAgent: String) async throws -> Bool {
     let now = now()
     return try await database.write { transaction in
-      guard try transaction.isUser(user) else { return false }
-      try transaction.run(
+      let role = try transaction.value("SELECT role FROM users WHERE id = $1", user, as: Role.self)
+      guard let role else { return false }
+      let session = try transaction.value(
         """
         INSERT INTO session(hash, user_id, created, used, user_agent) VALUES ($1, $2, $3, $3, $4)
-        """, hash, user, now, userAgent)
+        RETURNING id
+        """, hash, user, now, userAgent, as: Int.self)
+      if let session {
+        try transaction.audit(
+          .sessionStarted, .session(session), by: .shown(.password, of: user, role), at: now)
+      }
       let removed = try transaction.run(
         """
         DELETE FROM session WHERE user_id = $1 AND id NOT IN (
@@ -60,10 +66,12 @@ extension EngineTables {
   }
 
   func removeSession(_ id: Int, user: UserID) async throws -> Bool {
-    try await database.write { transaction in
+    let now = now()
+    return try await database.write { transaction in
       guard
         try transaction.run("DELETE FROM session WHERE id = $1 AND user_id = $2", id, user) == 1
       else { return false }
+      try transaction.audit(.sessionEnded, .session(id), at: now)
       transaction.effects.add(.credentialsEnded(user))
       return true
     }

@@ -22,7 +22,11 @@ extension EngineTables {
         "INSERT INTO sign_up(user_id, subjects, created, waiting) VALUES ($1, $2, $3, $4)", user,
         StringList(new.subjects), now, new.isWaiting ? 1 : 0)
       let result = try transaction.addDevice(of: new, user, at: now)
-      if result == .deviceTaken { _ = try transaction.removeUser(named: new.user, at: now) }
+      if result == .deviceTaken {
+        try transaction.remove(user, at: now)
+      } else {
+        try transaction.audit(.userSignedUp, .user(user), at: now)
+      }
       return result
     }
   }
@@ -46,7 +50,8 @@ extension EngineTables {
   }
 
   func approveSignUp(of name: String) async throws -> Bool {
-    try await database.write { transaction in
+    let now = now()
+    return try await database.write { transaction in
       let approved = try transaction.first(
         """
         UPDATE sign_up SET waiting = 0
@@ -62,6 +67,7 @@ extension EngineTables {
           SELECT $1, id FROM registration WHERE user_id = $2 ON CONFLICT DO NOTHING
           """, subject, approved.user)
       }
+      try transaction.audit(.userApproved, .user(approved.user), at: now)
       return true
     }
   }

@@ -23,10 +23,12 @@ extension EngineTables {
   }
 
   func removeTicketKeys() async throws {
+    let now = now()
     try await database.write { transaction in
       try transaction.waitForOthers("ticket key")
       transaction.effects.add(.ticketKeys)
       try transaction.run("DELETE FROM ticket_key")
+      try transaction.audit(.ticketKeysRemoved, at: now)
     }
   }
 }

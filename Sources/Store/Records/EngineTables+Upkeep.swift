@@ -166,6 +166,23 @@ extension EngineTables {
     try await removeOldest("event", "sequence", "sequence <= $1", try await latestEvent() - count)
   }
 
+  func removeAuditEntries(before time: Date, keeping count: Int) async throws {
+    try await removeOldest("audit", "id", "time < $1", time)
+    for share in AuditShare.allCases.map(\.rawValue) {
+      let last = try await database.read { connection in
+        try connection.value(
+          "SELECT id FROM audit WHERE share = $1 ORDER BY id DESC LIMIT 1 OFFSET $2", share, count,
+          as: Int.self)
+      }
+      guard let last else { continue }
+      try await removeAll(
+        """
+        DELETE FROM audit WHERE id IN (
+          SELECT id FROM audit WHERE share = \(share) AND id <= $1 LIMIT \(Self.batch))
+        """, last)
+    }
+  }
+
   /// Removes rows that meet a condition on `old`.
   ///
   /// Numbers rise with time: if none of the oldest batch is old enough, none is.

@@ -9,31 +9,42 @@ extension EngineTables {
         "SELECT id FROM users WHERE name = $1 AND hash IS NULL \(transaction.lock("FOR UPDATE"))",
         name, as: UserID.self)
       if let passwordless { try transaction.remove(passwordless, at: now) }
-      let added = try transaction.run(
+      let added = try transaction.value(
         """
         INSERT INTO users(name, hash, role, created, max_devices) VALUES ($1, $2, $3, $4, $5)
-        ON CONFLICT DO NOTHING
-        """, name, hash, role, now, maxDevices)
-      guard added == 1 else { throw StoreError(.conflict, "user “\(name)” already exists") }
+        ON CONFLICT DO NOTHING RETURNING id
+        """, name, hash, role, now, maxDevices, as: UserID.self)
+      guard let added else { throw StoreError(.conflict, "user “\(name)” already exists") }
+      try transaction.audit(.userAdded, .user(added), detail: role.rawValue, at: now)
     }
   }
 
   func setPassword(
     of name: String, hash: String, endingRegistrations: Bool
   ) async throws -> Bool {
-    try await database.write { transaction in
+    let now = now()
+    return try await database.write { transaction in
       let user = try transaction.value(
         "UPDATE users SET hash = $1 WHERE name = $2 AND hash IS NOT NULL RETURNING id", hash, name,
         as: UserID.self)
       guard let user else { return false }
       try transaction.endCredentials(of: user, endingRegistrations: endingRegistrations)
       try transaction.endSignUp(of: user)
+      try transaction.audit(.userPasswordChanged, .user(user), at: now)
       return true
     }
   }
 
   func setMaxDevices(of name: String, to number: Int) async throws -> Bool {
-    try await database.run("UPDATE users SET max_devices = $1 WHERE name = $2", number, name) == 1
+    let now = now()
+    return try await database.write { transaction in
+      let user = try transaction.value(
+        "UPDATE users SET max_devices = $1 WHERE name = $2 RETURNING id", number, name,
+        as: UserID.self)
+      guard let user else { return false }
+      try transaction.audit(.userLimitChanged, .user(user), detail: "\(number)", at: now)
+      return true
+    }
   }
 
   func maxDevices(of user: UserID) async throws -> Int {
@@ -148,11 +159,12 @@ extension Changing {
       "SELECT id FROM users WHERE name = $1 \(lock("FOR UPDATE"))", name, as: UserID.self)
     guard let id else { return false }
     try remove(id, at: now)
+    try audit(.userRemoved, .user(id), at: now)
     return true
   }
 
   /// Removes a user and its rows; rows of `recipient` keep the number, which is never reused.
-  fileprivate func remove(_ user: UserID, at now: Date) throws {
+  func remove(_ user: UserID, at now: Date) throws {
     try updateJobs(
       from: .queued, to: .cancelled,
       """
@@ -203,19 +215,25 @@ extension EngineTables {
     let now = now()
     let id = try await database.write { transaction in
       transaction.effects.add(.everything)
-      return try transaction.value(
+      let id = try transaction.value(
         "INSERT INTO link_key(secret, created) VALUES ($1, $2) RETURNING id",
         LinkKey.newSecret(), now, as: Int.self)
+      if let id { try transaction.audit(.linkKeyAdded, .key(id), at: now) }
+      return id
     }
     guard let id else { throw StoreError(.failed, "the key was not stored") }
     return id
   }
 
   func removeLinkKey(_ id: Int) async throws -> Bool {
-    try await database.write { transaction in
+    let now = now()
+    return try await database.write { transaction in
       transaction.effects.add(.everything)
-      return try transaction.run(
-        "DELETE FROM link_key WHERE id = $1 AND id < (SELECT max(id) FROM link_key)", id) == 1
+      let isRemoved =
+        try transaction.run(
+          "DELETE FROM link_key WHERE id = $1 AND id < (SELECT max(id) FROM link_key)", id) == 1
+      if isRemoved { try transaction.audit(.linkKeyRemoved, .key(id), at: now) }
+      return isRemoved
     }
   }
 

@@ -120,6 +120,10 @@ struct MigratedTable: Sendable {
       "asset_version", key: "rich_type", "name", "blob",
       columns: "rich_type name blob type bytes modified alt focus labels ended"),
     MigratedTable(
+      "audit", key: "id",
+      columns: "id time kind actor credential credential_id address request share action object "
+        + "object_id detail count"),
+    MigratedTable(
       "counter", key: "name", columns: "name next", where: "name <> '\(notificationCounter)'"),
   ]
 
@@ -139,7 +143,7 @@ struct MigratedTable: Sendable {
   static let numbered = [
     "users", "session", "access_token", "webhook_delivery", "draft", "pairing", "amendment",
     "interaction",
-    "push", "job", "audience_part", "link_key",
+    "push", "job", "audience_part", "link_key", "audit",
   ]
 }
 

@@ -6,8 +6,8 @@ import FoundationEssentials
 /// Values go in and come out; SQL, connections and transactions stay behind it. A change returns when it
 /// would survive `kill -9` and a power cut, and throws a `StoreError` if nothing was changed.
 protocol Tables: Accounts, TicketKeys, Sessions, AccessTokens, Webhooks, Drafts, Segments, Pairings,
-  SignUps, Notifications, Interactions, SentNotifications, Approvals, Statistics, AssetCatalogue,
-  Outbox, Events, Administration, Upkeep
+  SignUps, AuditLog, Notifications, Interactions, SentNotifications, Approvals, Statistics,
+  AssetCatalogue, Outbox, Events, Administration, Upkeep
 {
   /// Receipts that are to be written.
   var pendingReceipts: PendingReceipts { get }
@@ -77,6 +77,8 @@ protocol Upkeep: Sendable {
   func removeHistory(before time: Date) async throws
   /// Removes events for publishers from before `time`, and the oldest beyond a number.
   func removeEvents(before time: Date, keeping count: Int) async throws
+  /// Removes entries of the audit log from before `time`, and in each share the oldest beyond a number.
+  func removeAuditEntries(before time: Date, keeping count: Int) async throws
 }
 
 /// The kind of a database, and the version of its tables.

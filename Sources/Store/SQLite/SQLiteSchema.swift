@@ -392,6 +392,16 @@ enum SQLiteSchema {
     ALTER TABLE asset ADD COLUMN labels TEXT;
     ALTER TABLE asset_version ADD COLUMN labels TEXT;
     """,
+    """
+    -- Who did what. kind: what actor is a number of. share: of which limit it takes.
+    CREATE TABLE audit(
+      id INTEGER PRIMARY KEY AUTOINCREMENT, time INTEGER NOT NULL, kind TEXT NOT NULL, actor INTEGER,
+      credential TEXT, credential_id TEXT, address TEXT, request TEXT, share INTEGER NOT NULL,
+      action TEXT NOT NULL, object TEXT, object_id TEXT, detail TEXT, count INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX audit_by_time ON audit(time);
+    CREATE INDEX audit_by_share ON audit(share, id);
+    """,
   ]
 
   /// The tables of ``version``.
@@ -713,6 +723,14 @@ enum SQLiteSchema {
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX asset_version_of_blob ON asset_version(blob);
     CREATE INDEX asset_version_by_end ON asset_version(ended);
+    -- Who did what. kind: what actor is a number of. share: of which limit it takes.
+    CREATE TABLE audit(
+      id INTEGER PRIMARY KEY AUTOINCREMENT, time INTEGER NOT NULL, kind TEXT NOT NULL, actor INTEGER,
+      credential TEXT, credential_id TEXT, address TEXT, request TEXT, share INTEGER NOT NULL,
+      action TEXT NOT NULL, object TEXT, object_id TEXT, detail TEXT, count INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX audit_by_time ON audit(time);
+    CREATE INDEX audit_by_share ON audit(share, id);
     """
 }
 

@@ -57,6 +57,14 @@ extension SQLiteConnection {
       event.interaction)
   }
 
+  func add(_ event: AuditEvent) throws {
+    try run(
+      """
+      INSERT INTO audit(\(AuditEvent.columns))
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+      """, values: event.values)
+  }
+
   /// Inserts the events that tell of the same new state of users, a list, in its order.
   func insertReceipts(
     _ state: String, of id: Int, users: any Parameter, lane: String, at time: Date

@@ -34,6 +34,8 @@ extension SQLiteTables {
       if notification.awaitsApproval {
         try connection.tell(of: notification.id, .awaiting, at: now)
       }
+      try connection.auditCreation(
+        of: notification, people: new.dueAudience?.people ?? recipients.count)
       return (notification, true)
     }
     if let created { return created }

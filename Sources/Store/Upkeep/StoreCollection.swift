@@ -24,6 +24,10 @@ package struct Retention: Sendable {
   /// How long push events, settled jobs, idempotency keys and what is known of notifications that have ended are kept,
   /// in seconds.
   package var historyAge: TimeInterval = 30 * 86400
+  /// How long entries of the audit log are kept, in seconds.
+  package var auditAge: TimeInterval = 365 * 86400
+  /// The most entries in each share of the audit log: of administration, of publishing, and of recipients.
+  package var auditEntries = 500_000
   /// How long the content of replaced and removed assets is kept, in seconds.
   package var versionAge: TimeInterval = 30 * 86400
   /// The most bytes of that content; the first that was replaced is removed.
@@ -65,6 +69,8 @@ extension Store {
     try await tables.removeHistory(before: now().addingTimeInterval(-retention.historyAge))
     try await tables.removeEvents(
       before: now().addingTimeInterval(-retention.eventAge), keeping: retention.events)
+    try await tables.removeAuditEntries(
+      before: now().addingTimeInterval(-retention.auditAge), keeping: retention.auditEntries)
     try await tables.removeAssetVersions(
       endedBefore: now().addingTimeInterval(-retention.versionAge),
       keepingBytes: retention.versionBytes)

@@ -1,0 +1,72 @@
+@testable import Store
+
+extension WritingFunction {
+  /// What each function adds to the audit log, in all its calls of the table together.
+  ///
+  /// A new function needs a line here, or in ``unaudited``.
+  static let audited: [String: Set<AuditAction>] = [
+    "addUser": [.userAdded],
+    "setPassword": [.userPasswordChanged],
+    "setMaxDevices": [.userLimitChanged],
+    "setAttributes": [.attributesChanged],
+    "removeUser": [.userRemoved],
+    "registration": [.deviceAdded],
+    "putRegistration": [.deviceAdded, .deviceRemoved],
+    "removeRegistration": [.deviceRemoved],
+    "addToken": [.deviceTokenAdded],
+    "removeTokens": [.deviceTokensRemoved],
+    "addLinkKey": [.linkKeyAdded],
+    "removeLinkKey": [.linkKeyRemoved],
+    "removeTicketKeys": [.ticketKeysRemoved],
+    "putUser": [.userRoleChanged],
+    "removeUserUnlessLastAdmin": [.userRemoved],
+    "endCredentials": [.userCredentialsEnded],
+    "endSilentRegistrations": [.deviceRemoved],
+    "addSession": [.sessionStarted],
+    "removeSession": [.sessionEnded],
+    "addAccessToken": [.tokenAdded],
+    "removeAccessToken": [.tokenRemoved],
+    "addWebhook": [.webhookAdded],
+    "putSegment": [.segmentAdded, .segmentChanged],
+    "removeSegment": [.segmentRemoved],
+    "addPairing": [.pairingAdded],
+    "endPairing": [.pairingRemoved],
+    "redeemPairing": [.deviceAdded],
+    "signUp": [.userSignedUp],
+    "approveSignUp": [.userApproved],
+    "refuseSignUp": [.userRemoved],
+    "create": [.notificationSent],
+    "decide": [.notificationApproved],
+    "amend": [.notificationAmended],
+    "withdraw": [.notificationWithdrawn],
+    "replay": [.pushReplayed],
+    "cancel": [.pushCancelled],
+    "resume": [.serviceResumed],
+    "restoreRegistrations": [.serviceDevicesRestored],
+    "putAsset": [.assetAdded],
+    "describe": [.assetDescribed],
+    "renameAsset": [.assetRenamed],
+    "removeAsset": [.assetRemoved],
+    "addAuditEntry": [.serverStarted],
+    "addFailedSignIn": [.signInFailed],
+    "removeAbandonedSignUps": [.userRemoved],
+  ]
+
+  /// Functions that may find nothing to change in the table; `AuditLogTests` have them with something.
+  static let mayChangeNothing: Set = ["endSilentRegistrations", "restoreRegistrations"]
+
+  /// Functions that add nothing to the audit log: what nobody does, such as clean-up; what a device does with its own
+  /// notifications and settings, a million times a second; and drafts, which reach nobody.
+  static let unaudited: Set = [
+    "userIDs", "audience", "changeSettings", "device", "ticketKeys", "sessionUser", "recordUse",
+    "keep", "removeDelivery", "addDraft", "changeDraft", "removeDraft", "forwardPairing",
+    "announce", "hold", "markRead", "setHidden", "record", "add", "recordSent", "recordFetched",
+    "writeNextParts", "completeAudience", "settleAndLease", "begin", "failJobsOfRemovedDevices",
+    "explain", "push", "releaseHeldEvents", "createCursor", "setCursor", "finishPreparing",
+    "addFileRemoval", "takeFileRemoval", "probe", "removeStamp", "removeVersion",
+    "removeAssetVersions", "removeExpiredNotifications", "removeEndedSessions",
+    "removeEndedRegistrations", "removeExpiredAccessTokens", "removeFailedDeliveries",
+    "removeExpiredPairings", "removeDailyPushes", "removeHistory", "removeEvents",
+    "removeAuditEntries", "removePasswordlessUsers",
+  ]
+}
