@@ -14,6 +14,15 @@ extension AssetIntake {
     _ richType: String, _ name: AssetName, mayPublish: Bool
   ) async throws(ServiceError) {
     try requireChange(richType, name, mayPublish: mayPublish)
+    // The folder's watcher would else find the file gone first, and the removal would be nobody's.
+    try await BlockingExecutor.intake.runUncancelled { () async throws(ServiceError) in
+      try await names.withPermit(richType + "/" + name.value) { () async throws(ServiceError) in
+        try await removeInTurn(richType, name)
+      }
+    }
+  }
+
+  private func removeInTurn(_ richType: String, _ name: AssetName) async throws(ServiceError) {
     let known = try await ServiceError.mapping {
       try await store.assets.asset(richType, name.value)
     }
@@ -27,7 +36,7 @@ extension AssetIntake {
     }
     // A file with this name in another of Unicode's forms counts now.
     if !name.value.isPrintableASCII, folder.stamp(richType, name, spelling: nil) != nil {
-      _ = try await examine(richType, name)
+      _ = try await examineInTurn(richType, name, spelling: nil, closed: false)
       return
     }
     try await forget(richType, name.value)

@@ -1,4 +1,5 @@
 import Delivery
+import Dispatch
 import HTTP
 import Intake
 import Media
@@ -235,6 +236,7 @@ struct RouteServices: Sendable {
       sessions: sessions,
       outbox: outbox,
       users: UserRoutes(store: store, authenticator: authenticator),
+      audit: AuditRoutes(store: store, exports: exports),
       accessTokens: AccessTokenRoutes(store: store, authenticator: authenticator),
       webhooks: compatible.webhookRoutes, drafts: DraftRoutes(store: store),
       segments: SegmentRoutes(
@@ -251,6 +253,15 @@ struct RouteServices: Sendable {
       pages: PageRoutes(configuration, sessions: sessions).routes, compatible: compatible.routes)
     dispatcher = RequestDispatcher(table, authenticator: authenticator, store: store, log: log)
     (responder, ntfy) = compatible.responders(dispatcher)
+    if configuration.logsAudit {
+      // The thread that commits must not wait for the journal.
+      let queue = DispatchQueue(label: "richpush.audit")
+      store.observers.onAudit.add { events in
+        queue.async {
+          for event in events { log(.notice, "audit", event.line, request: event.actor.request) }
+        }
+      }
+    }
     store.observers.onCredentialsEnded.add {
       [authenticator, bodies = dispatcher.bodies, streams = [delivery.pushes, delivery.events]]
       user in

@@ -1,4 +1,5 @@
 package import FoundationEssentials
+import Glibc
 package import Media
 import PluginHost
 import Primitives
@@ -40,6 +41,12 @@ package struct DataFolderAdmin: Sendable {
     try Store.checkDatabase(at: database)
   }
 
+  /// Runs a command, whose changes of data folders the audit log has as those of the Unix user who runs it.
+  package static func recordingUnixUser(_ command: () async throws -> Void) async rethrows {
+    let actor = AuditActor.command(unixUser: Int(getuid()))
+    try await AuditActor.$current.withValue(actor) { try await command() }
+  }
+
   // MARK: - Maintenance
 
   /// Verifies every blob, rendition and reference; repairs what can be derived from other data.
@@ -79,6 +86,8 @@ package struct DataFolderAdmin: Sendable {
     {
       progress("copying content: \($0) of \($1) blobs")
     }
+    // The backup is complete also if the database takes no entries now.
+    try? await store.audit.addAuditEntries([AuditChange(.storeBackedUp)])
     return report.objects.map {
       [
         "not in the backup: \(report.blobs) blobs, which are in \($0)",

@@ -111,6 +111,8 @@ package final class Origin: Sendable {
     ) { [housekeeping] in try await housekeeping.reload() }
     housekeepingTask = Mutex(
       Task.detached(priority: .background) { [housekeeping] in await housekeeping.run() })
+    // The server also starts if the disk is full.
+    try? await store.recordStart(of: configuration.version, settings: configuration.settings)
     start(log)
   }
 

@@ -38,6 +38,10 @@ package struct OriginConfiguration: Sendable {
   package var version = ""
   /// The file of the access log; `-` is standard output, nil for none.
   package var accessLog: String?
+  /// Whether the operator's log has the entries of the audit log as well.
+  package var logsAudit = false
+  /// What is set by flags and variables, by their names: only which of it has changed is recorded.
+  package var settings: [String: String] = [:]
   /// Origins whose pages may read responses (CORS); `*` means all.
   package var origins: Set<String> = []
   /// The schemes that links in notifications may have beside `https`, in lower case.

@@ -134,6 +134,23 @@ extension ImportReport.Line: ExportRow {
   }
 }
 
+extension AuditPage.Entry: ExportRow {
+  package static let exportColumns = [
+    "number", "time", "action", "actor", "actorNumber", "actorName", "credential", "credentialID",
+    "address", "object", "objectID", "objectName", "detail", "count", "request",
+  ]
+
+  package var exportCells: [ExportCell] {
+    [
+      .number(number), .time(time), .text(action), .text(actor.kind),
+      actor.number.map(ExportCell.number) ?? .none, ExportCell(actor.name),
+      ExportCell(actor.credential), ExportCell(actor.credentialID), ExportCell(actor.address),
+      ExportCell(object?.kind), ExportCell(object?.id), ExportCell(object?.name),
+      ExportCell(detail), .number(count), ExportCell(request),
+    ]
+  }
+}
+
 // MARK: - Pages of them
 
 /// A page of a table that can be exported.
@@ -151,6 +168,10 @@ extension SentPage: ExportedPage {
 
 extension ReceiptPage: ExportedPage {
   package var rows: [RichNotification.Receipt] { receipts }
+}
+
+extension AuditPage: ExportedPage {
+  package var rows: [Entry] { entries }
 }
 
 extension WeekStatistics: ExportedPage {

@@ -220,6 +220,28 @@ extension RichPushClient {
     try await value(request("GET", ["api", "failed-logins"]))
   }
 
+  /// Who did what, the last first.
+  ///
+  /// All, or what a user did and what was done to the user, by name or number; only actions that begin with a text; only
+  /// from a time on, or before one. `before` takes the `next` of a page.
+  ///
+  /// ```swift
+  /// for entry in try await client.audit(action: "user.", since: Date() - 86_400).entries {
+  ///   print(entry.time, entry.action, entry.actor.name ?? entry.actor.kind)
+  /// }
+  /// ```
+  public func audit(
+    user: String? = nil, action: String? = nil, since: Date? = nil, until: Date? = nil,
+    before number: Int? = nil, limit: Int? = nil
+  ) async throws -> AuditPage {
+    let query = Self.query([
+      ("user", user), ("action", action), ("since", since?.formatted(.iso8601)),
+      ("until", until?.formatted(.iso8601)), ("before", number.map(String.init)),
+      ("limit", limit.map(String.init)),
+    ])
+    return try await value(request("GET", ["api", "audit"], query: query))
+  }
+
   // MARK: The server
 
   /// How the server is, and what needs attention.

@@ -17,7 +17,8 @@ struct RichPush {
     [
       ServeCommand.self, DeviceCommand.self, NotifyCommand.self, AmendCommand.self,
       WithdrawCommand.self, SentCommand.self, AudienceCommand.self, AssetCommand.self,
-      WebhookCommand.self, OutboxCommand.self, PeopleCommand.self, SessionCommand.self,
+      WebhookCommand.self, OutboxCommand.self, PeopleCommand.self, AuditCommand.self,
+      SessionCommand.self,
       UserCommand.self, TokenCommand.self, NtfyCommand.self, PushCommand.self, KeyCommand.self,
       StoreCommand.self, PluginCommand.self, RenderCommand.self, StatusCommand.self,
       HealthCommand.self, ConfigCommand.self, CompletionCommand.self, ManualCommand.self,
@@ -74,7 +75,9 @@ struct RichPush {
         arguments = try Arguments(rest, environment: environment, for: command)
       }
     }
-    try await command.run(arguments)
+    // What the server itself does is nobody's command.
+    if command == ServeCommand.self { return try await command.run(arguments) }
+    try await DataFolderAdmin.recordingUnixUser { try await command.run(arguments) }
   }
 
   private static func requireNoMore(_ rest: some Collection<String>) throws(CommandLineError) {

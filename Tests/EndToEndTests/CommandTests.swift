@@ -73,6 +73,7 @@ import Testing
     (["sent", "receipts", "first"], "ID must be a number"),
     (["audience"], "no recipients"),
     (["outbox", "replay", "first"], "JOB must be a number"),
+    (["audit", "--since", "yesterday"], "--since"),
     (["people", "role", "dora"], "--role is missing"),
     (["people", "add", "dora", "--role", "boss"], "device, publisher or admin"),
     (["people", "quota", "dora"], "--max-devices is missing"),

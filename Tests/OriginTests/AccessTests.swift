@@ -119,6 +119,7 @@ import Testing
     "POST /api/attributes/import": Expectation(.publisher, 422),
     "GET /api/failed-logins": Expectation(.admin, 200),
     "GET /api/status": Expectation(.admin, 200),
+    "GET /api/audit": Expectation(.admin, 200),
     "GET /api/storage": Expectation(.admin, 200),
     "POST /api/tokens": Expectation(.publisher, 400, by: .session),
     "GET /api/tokens": Expectation(.publisher, 200, by: .session),

@@ -47,6 +47,7 @@ COMMANDS = {
     "webhook": [("webhook list --user a", []), ("webhook test --template github /etc/hostname", [])],
     "outbox": [("outbox list --user a", [])],
     "people": [("people list --user a", [])],
+    "audit": [("audit --user a", [])],
     "session": [("session list --user a", [])],
     "user": [(f"user {words}", []) for words in (
         "list", "add alice", "password alice", "devices alice", "quota alice --max-devices 9", "pair alice", "pairings alice",
@@ -73,7 +74,7 @@ COMMANDS = {
     "manual": [("manual serve", [])],
 }
 TAKES_STORE = {"user", "token", "ntfy", "key", "push", "store"}
-TAKES_SERVER = {"device", "notify", "amend", "withdraw", "sent", "audience", "webhook", "outbox", "people", "session", "status", "health"}
+TAKES_SERVER = {"device", "notify", "amend", "withdraw", "sent", "audience", "webhook", "outbox", "people", "audit", "session", "status", "health"}
 
 
 def facts(root, folder=""):

@@ -59,6 +59,7 @@ import Testing
       ("UnreadCount", UnreadCount(unread: 1), UnreadCount(unread: 0)),
       ("FailedLoginReport", refusals(true), refusals(false)),
       ("StatusReport", status(true), status(false)),
+      ("AuditPage", auditPage(true), auditPage(false)),
       ("StorageReport", storage, storage), ("SignIn", signIn, signIn),
       ("SignedIn", signedIn(1), signedIn(nil)),
       ("SignInState", signInState, signInState), ("PasswordChange", password, password),
@@ -473,6 +474,17 @@ import Testing
           username: "alice", role: "device", created: date, devices: 1, maxDevices: 64,
           lastSeen: isFull ? date : nil)
       ], next: isFull ? "alice" : nil)
+  }
+
+  private static func auditPage(_ isFull: Bool) -> AuditPage {
+    guard isFull else { return AuditPage(entries: [], next: nil) }
+    var actor = AuditPage.Actor(kind: "user", number: 1, name: "alice")
+    (actor.credential, actor.credentialID, actor.address) = ("session", "7", "192.0.2.1")
+    let entry = AuditPage.Entry(
+      number: 1, time: date, action: "user.added", actor: actor,
+      object: AuditPage.Object(kind: "user", id: "2", name: "bob"), detail: "admin", count: 1,
+      request: "r")
+    return AuditPage(entries: [entry], next: 1)
   }
 
   private static func devices(_ isFull: Bool) -> DeviceList {

@@ -47,7 +47,7 @@ extension WritingFunction {
     "describe": [.assetDescribed],
     "renameAsset": [.assetRenamed],
     "removeAsset": [.assetRemoved],
-    "addAuditEntry": [.serverStarted],
+    "addAuditEntries": [.serverStarted],
     "addFailedSignIn": [.signInFailed],
     "removeAbandonedSignUps": [.userRemoved],
   ]

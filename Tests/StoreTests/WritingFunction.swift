@@ -515,8 +515,8 @@ struct WritingFunction: Sendable {
   ]
 
   private static let audit = [
-    Self("addAuditEntry", effects: none) {
-      try await $0.audit.addAuditEntry(.serverStarted, nil, detail: nil, by: nil)
+    Self("addAuditEntries", effects: none) {
+      try await $0.audit.addAuditEntries([AuditChange(.serverStarted)])
     },
     Self("addFailedSignIn", effects: none) {
       try await $0.audit.addFailedSignIn(of: alice, from: "192.0.2.1")

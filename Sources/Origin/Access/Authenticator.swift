@@ -320,6 +320,8 @@ final class Authenticator: Sendable {
     }
     guard isRight, let user else {
       failures.failed(credentials.name, from: address)
+      // The password is wrong also while the database takes no entries.
+      try? await store.audit.addFailedSignIn(of: user?.id, from: address)
       return .wrong
     }
     failures.succeeded(credentials.name, from: address)

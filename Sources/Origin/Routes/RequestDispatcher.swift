@@ -102,7 +102,10 @@ final class RequestDispatcher: Responder {
     case .unverified(let given):
       return .deferred(deadline: Self.verificationTime) { [self] in
         let fetch = route.fetch?(parameters)
-        return switch await authenticator.verify(given, from: request.peer, fetching: fetch) {
+        let verification = await AuditActor.$current.withValue(AuditActor(.anybody, request)) {
+          await authenticator.verify(given, from: request.peer, fetching: fetch)
+        }
+        return switch verification {
         case .caller(let caller, let record): authorize(caller, record)
         case .wrong: .immediate(Self.refusal(of: given))
         case .tooManyFailures(let wait): .immediate(Self.tooManyFailures(wait: wait))
@@ -158,9 +161,12 @@ final class RequestDispatcher: Responder {
     } catch { return .immediate(response(to: context, error)) }
     let respond: @Sendable (RequestContext) async -> Response = { [self] context in
       do {
+        // What changes nothing need not say by whom; other programs' APIs change things by GET as well.
+        if route.method == "GET", route.dialect == nil { return try await route.handler(context) }
         // A password may have waited to be hashed, and a body may have taken hours.
         if route.method != "GET" { try await store.requireCurrent(context.caller, context.login) }
-        return try await route.handler(context)
+        let actor = AuditActor(context.caller, context.request)
+        return try await AuditActor.$current.withValue(actor) { try await route.handler(context) }
       } catch { return response(to: context, error) }
     }
     let permit: KeyedSemaphore<UserID>.Permit?

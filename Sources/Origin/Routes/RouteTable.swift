@@ -22,6 +22,7 @@ struct RouteTable: Sendable {
   let sessions: SessionRoutes
   let outbox: OutboxRoutes
   let users: UserRoutes
+  let audit: AuditRoutes
   let accessTokens: AccessTokenRoutes
   let webhooks: WebhookRoutes
   let drafts: DraftRoutes
@@ -205,6 +206,7 @@ struct RouteTable: Sendable {
         body: .file(limit: ImportReport.largestFile), deadline: ImportRoutes.time, imports.post),
       Route("GET", "/api/failed-logins", for: .admin, users.refusals),
       Route("GET", "/api/status", for: .admin, health.status),
+      Route("GET", "/api/audit", for: .admin, audit.list),
       Route("GET", "/api/storage", for: .admin, health.storage),
       Route("GET", "/api/plugins", for: .admin, plugins.list),
       Route("GET", "/api/types", for: .publisher, by: [.all, .accessToken], types.list),

@@ -22,7 +22,7 @@ enum StorePart {
 
   private static let files: Set = [
     mark, "richpush.db-wal", "richpush.db-shm", "richpush.db-journal", "richpush.dump", "lock",
-    "node", "collection.lock", "objects", "database", "reserve",
+    "node", "settings", "collection.lock", "objects", "database", "reserve",
   ]
   private static let folders: Set = ["blobs", "renditions", "tmp", "damaged"]
 

@@ -137,7 +137,6 @@ package enum AuditAction: String, Sendable, CaseIterable {
   case serverStarted = "server.started"
   case settingChanged = "setting.changed"
   case storeBackedUp = "store.backed-up"
-  case storeRestored = "store.restored"
 }
 
 /// The part of the audit log in which an entry is: each has a limit of its own, so that none displaces the others.
@@ -213,6 +212,18 @@ package struct AuditEvent: Sendable, Hashable {
   package let count: Int
 }
 
+/// Something that was done that changes no record.
+package struct AuditChange: Sendable {
+  let action: AuditAction
+  let object: AuditObject?
+  let detail: String?
+
+  /// Describes it.
+  package init(_ action: AuditAction, _ object: AuditObject? = nil, detail: String? = nil) {
+    (self.action, self.object, self.detail) = (action, object, detail)
+  }
+}
+
 /// An entry of the audit log.
 package struct AuditEntry: Sendable, Equatable {
   /// Rises with time; numbers may be missing.
@@ -244,10 +255,8 @@ package protocol AuditLog: Sendable {
   func auditEntries(
     _ filter: AuditFilter, before number: Int?, limit: Int
   ) async throws -> [AuditEntry]
-  /// Adds an entry about something that changes no record.
-  func addAuditEntry(
-    _ action: AuditAction, _ object: AuditObject?, detail: String?, by actor: AuditActor?
-  ) async throws
+  /// Adds entries about what changes no record.
+  func addAuditEntries(_ changes: [AuditChange]) async throws
   /// Counts a wrong password, of a user if the name is one's: one entry a minute for each address and user.
   func addFailedSignIn(of user: UserID?, from address: String) async throws
 }

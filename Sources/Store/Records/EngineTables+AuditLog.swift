@@ -19,12 +19,12 @@ extension EngineTables {
     }
   }
 
-  func addAuditEntry(
-    _ action: AuditAction, _ object: AuditObject?, detail: String?, by actor: AuditActor?
-  ) async throws {
+  func addAuditEntries(_ changes: [AuditChange]) async throws {
     let now = now()
     try await database.write { transaction in
-      try transaction.audit(action, object, detail: detail, by: actor, at: now)
+      for change in changes {
+        try transaction.audit(change.action, change.object, detail: change.detail, at: now)
+      }
     }
   }
 

@@ -36,6 +36,18 @@ struct Arguments: Sendable {
   /// All values of a flag that may be repeated.
   func list(_ name: String) -> [String] { values[name] ?? [] }
 
+  /// What is set, without defaults: flags of `options`, and `variables` of the environment, by their names.
+  func given(among options: [Option], variables: [String]) -> [String: String] {
+    var given: [String: String] = [:]
+    for option in options {
+      let variable = option.hasVariable ? environment[option.variable] ?? "" : ""
+      guard isTyped(option.name) || !variable.isEmpty else { continue }
+      given["--" + option.name] = list(option.name).joined(separator: ";")
+    }
+    for name in variables { given[name] = environment[name] }
+    return given
+  }
+
   /// Whether the flag is on the command line.
   func isTyped(_ name: String) -> Bool { typed.contains(name) }
 

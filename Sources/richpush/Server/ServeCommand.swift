@@ -66,6 +66,7 @@ enum ServeCommand: Command {
       "ntfy's server, https://ntfy.sh, that may know when iPhones get something: it wakes ntfy's app"
     ),
     .list("link-scheme", "SCHEME", "what links in notifications may begin with beside https"),
+    .flag("audit-log", "the log also says who changed or sent what: richpush audit lists it"),
     .value("access-log", "FILE", "a line of JSON for each response; - is standard output"),
     .list("cors-origin", "ORIGIN", "an origin whose pages may read responses; * means any"),
     .list(
@@ -199,6 +200,11 @@ enum ServeCommand: Command {
     configuration.programs = Programs.folder
     configuration.version = RichPush.version
     configuration.accessLog = arguments.string("access-log")
+    configuration.logsAudit = arguments.flag("audit-log")
+    configuration.settings = arguments.given(
+      among: options,
+      variables: OriginConfiguration.pushVariables.map(\.name)
+        + ObjectStoreSettings.variables.map(\.name))
     configuration.origins = Set(arguments.list("cors-origin"))
     configuration.linkSchemes = Set(arguments.list("link-scheme").map { $0.lowercased() })
     configuration.proxies = arguments.list("trusted-proxy")
