@@ -54,6 +54,7 @@ package enum ConsoleFiles {
     "services.js": PackageResources.services_js,
     "plugins.js": PackageResources.plugins_js,
     "people.js": PackageResources.people_js,
+    "audit.js": PackageResources.audit_js,
     "import-dialog.js": PackageResources.import_dialog_js,
     "device-table.js": PackageResources.device_table_js,
     "account.js": PackageResources.account_js,

@@ -66,6 +66,12 @@ function tellSignedOut({ status }) {
 export const get = (path) => send("GET", path);
 /** A table as text, as comma-separated values. */
 export const download = (path) => send("GET", path, undefined, { Accept: "text/csv, application/problem+json" });
+/** A table as text, a line of JSON for each row. */
+export async function downloadLines(path) {
+  const lines = await send("GET", path, undefined, { Accept: "application/x-ndjson, application/problem+json" });
+  // One line alone is JSON.
+  return typeof lines === "string" ? lines : `${JSON.stringify(lines)}\n`;
+}
 export const post = (path, body) => send("POST", path, body);
 /** Sends a file of comma-separated values; with `isTable`, the answer is one, too. */
 export const postTable = (path, file, isTable = false) => send("POST", path, file,

@@ -16,7 +16,8 @@ function cell(value) {
 /** Lets the browser save a text as a file. */
 export function save(name, text, type = "text/csv;charset=utf-8") {
   // The mark tells spreadsheets that it is UTF-8.
-  const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(new Blob(["\ufeff", text], { type })), download: name });
+  const mark = type.startsWith("text/csv") ? "\ufeff" : "";
+  const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(new Blob([mark, text], { type })), download: name });
   document.body.append(link);
   link.click();
   link.remove();

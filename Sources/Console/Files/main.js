@@ -16,6 +16,7 @@ import "./weeks.js";
 import "./services.js";
 import "./plugins.js";
 import "./people.js";
+import "./audit.js";
 import "./account.js";
 
 /** The screens by the first part of the address, and who sees them; the first that somebody sees is where that user begins. */
@@ -29,6 +30,8 @@ const screens = [
   ["people", "console-people", "admin"],
   ["account", "console-account", "publisher"],
 ];
+/** The screens below others. */
+const below = { "sent/weeks": "console-weeks", "people/audit": "console-audit" };
 let session;
 
 /** Shows what the user may see, or the form to sign in; `hasEnded` says that the session was there before. */
@@ -73,7 +76,7 @@ function show() {
   const [found, tag] = visible().find(([known]) => known === name) ?? visible()[0];
   // What was asked about belongs to the screen that is left.
   for (const dialog of document.querySelectorAll("dialog")) dialog.close();
-  const screen = document.createElement(found === "sent" && rest[0] ? (rest[0] === "weeks" ? "console-weeks" : "console-notification") : tag);
+  const screen = document.createElement(below[`${found}/${rest[0]}`] ?? (found === "sent" && rest[0] ? "console-notification" : tag));
   screen.session = session;
   screen.parameters = rest.map(decodeURIComponent);
   for (const link of document.querySelectorAll("nav a")) {

@@ -24,6 +24,7 @@ class People extends Screen {
     this.waiting = signUps(this, () => this.users.show());
     this.refused = h("section", { class: "line-up" });
     this.frame(texts.screens.people, [
+      h("a", { class: "button", href: "#people/audit" }, texts.audit.title),
       h("button", { on: { click: () => importPeople((done) => this.say(done)) } }, texts.importing.start),
       h("button", { class: "main", on: { click: () => this.edit() } }, t.add)],
       this.waiting, h("section", { class: "line-up" }, this.users), h("h2", {}, t.refused), this.refused);

@@ -1663,6 +1663,42 @@ def check_people_change_their_own_password_and_stay_signed_in_here(console):
         expect(page.get_by_role("navigation")).to_be_visible()
 
 
+def check_admins_read_who_did_what_and_save_it(console):
+    with console.page("admin") as page:
+        for role in ["device", "publisher"]:
+            assert page.request.put(f"{SERVER}/api/users/rosa", headers=basic("admin"), data=json.dumps(
+                {"role": role, "password": "correct horse"})).ok
+        show(page, "people")
+        page.get_by_role("link", name="Audit log").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Audit log")
+        # The newest first; a change of the role and of the password are two.
+        rows = page.locator("tbody tr")
+        expect(rows.filter(has_text="Changed a role (Publisher)").filter(has_text="rosa").first).to_contain_text("admin")
+        page.get_by_label("Person").fill("rosa")
+        page.get_by_label("What", exact=True).select_option("People")
+        expect(rows).to_have_count(3)
+        expect(rows.last).to_contain_text("Added a person (Device)")
+        page.get_by_label("From", exact=True).fill("2099-01-01")
+        expect(page.get_by_text("Nothing was recorded.")).to_be_visible()
+        page.get_by_label("From", exact=True).fill("")
+        expect(rows).to_have_count(3)
+        with page.expect_download() as saving:
+            page.get_by_role("button", name="Save as JSON lines").click()
+        assert saving.value.suggested_filename.endswith(".jsonl")
+        with open(saving.value.path(), encoding="utf-8") as file:
+            entries = [json.loads(line) for line in file]
+        assert [entry["action"] for entry in entries] == ["user.password-changed", "user.role-changed", "user.added"], entries
+        assert page.request.delete(f"{SERVER}/api/users/rosa", headers=basic("admin")).ok
+        number = entries[0]["object"]["id"]
+        page.get_by_label("Person").fill(number)
+        page.get_by_label("Person").press("Enter")
+        expect(rows.first).to_contain_text("Removed a person")
+        expect(rows.first).to_contain_text(f"Removed user {number}")
+    with console.page("shop") as page:
+        show(page, "people/audit")
+        expect(page.get_by_role("heading", level=1)).not_to_have_text("Audit log")
+
+
 def read_code(page, dialog):
     """What a QR reader finds in the picture of a dialog."""
     with tempfile.NamedTemporaryFile(suffix=".png") as file:
@@ -2343,7 +2379,7 @@ def check_a_publisher_signs_out_another_browser(console):
 SCREENS = {
     "status": ("status", ".tiles"), "catalogue": ("catalogue", "asset-card"), "compose": ("compose/img/beach.jpg", ".devices figure"),
     "sent": ("sent", ".sent-list li"), "weeks": ("sent/weeks", "table"), "services": ("services", "section"), "plugins": ("plugins", "section"),
-    "people": ("people", "table"), "account": ("account", "table"),
+    "people": ("people", "table"), "audit": ("people/audit", "table"), "account": ("account", "table"),
 }
 
 
