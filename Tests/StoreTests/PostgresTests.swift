@@ -302,9 +302,9 @@ struct PostgresTests {
     let one = try await costs(creating: 1)
     let many = try await costs(creating: 100)
     let keyed = try await costs(creating: 1, key: "second")
-    #expect(one.messages <= 3 && one.statements <= 10, "\(one)")
-    #expect(keyed.messages <= 4 && keyed.statements <= 11, "\(keyed)")
-    #expect(many.messages <= 12 && many.statements <= 40, "\(many)")
+    #expect(one.messages <= 3 && one.statements <= 11, "\(one)")
+    #expect(keyed.messages <= 4 && keyed.statements <= 12, "\(keyed)")
+    #expect(many.messages <= 12 && many.statements <= 42, "\(many)")
     // A push is leased, and settled together with the lease of the next one.
     func exchange(_ outcomes: [(job: Int, outcome: JobOutcome)]) async throws -> (
       messages: Int, jobs: [LeasedJob]
