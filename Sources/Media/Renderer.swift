@@ -185,6 +185,7 @@ package final class Renderer: Sendable {
   private func store(_ reply: PluginReply, of request: RenditionRequest) async throws -> StoredMedia
   {
     var fields = reply.fields.map { Rendition.Field($0.name, $0.value) }
+    fields.append(Rendition.Field(Rendition.sourceField, request.source.digest.hex))
     let (key, type) = (request.key, reply.contentType)
     let rendition: Rendition
     switch reply.body {

@@ -76,6 +76,9 @@ package struct RenditionSource: Sendable {
   /// Identifies the content, with its focus.
   package var content: String { material + (focus.map { "\0" + $0 } ?? "") }
 
+  /// Identifies the content where a rendition is stored.
+  var digest: Digest { Rendition.source(of: pinned?.digest, payload: payload, message: message) }
+
   /// For literal content with the message, since a plugin may show both.
   fileprivate var material: String { pinned?.digest.hex ?? payload + "\0" + message }
 

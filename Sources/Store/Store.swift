@@ -1,6 +1,7 @@
 package import Dispatch
 package import FoundationEssentials
 import Glibc
+import Synchronization
 
 /// The server's persistent state: records in a database, content in files, all in one data folder.
 ///
@@ -72,6 +73,8 @@ package final class Store: Sendable {
   package let reserve: DiskReserve
   /// Whether the database is a file in the data folder.
   package let isDatabaseLocal: Bool
+  /// The erasure of users.
+  package var erasures: any Erasures { tables }
   /// Functions that are called after commits.
   package let observers = CommitObservers()
 
@@ -93,7 +96,10 @@ package final class Store: Sendable {
   /// The time, as the store has it.
   package let now: @Sendable () -> Date
   let upkeep = BlockingQueue("store.upkeep")
-  private let lock: StoreFile?
+  /// Erased content that this process has removed, of the last minutes with the times.
+  let erased = Mutex<[Digest: Date]>([:])
+  /// Held by the owner of the folder.
+  let lock: StoreFile?
 
   /// Opens the store in a folder, or makes a new one if `access` allows it.
   ///

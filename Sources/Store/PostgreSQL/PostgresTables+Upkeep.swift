@@ -56,3 +56,16 @@ extension PostgresTables {
     }
   }
 }
+
+// MARK: - What is left of removed rows
+
+extension PostgresTables {
+  // Plain VACUUM: the tables can be used meanwhile.
+  func eraseRemovedRows(isAlone: Bool) async throws -> String? {
+    try await BlockingQueue("store.erasure").run { [url = database.url] in
+      let connection = try PostgresConnection(url, for: .maintenance)
+      for table in MigratedTable.all { try connection.script("VACUUM \(table.name)") }
+      return nil
+    }
+  }
+}

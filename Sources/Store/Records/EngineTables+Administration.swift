@@ -158,12 +158,28 @@ extension Changing {
   /// Throws `conflict` if this user is the only admin; admins are locked, so that two nodes do not remove the
   /// last two at once.
   fileprivate func checkAdmins(without name: String) throws {
-    let admins = try column(
+    if try admins().map(\.name) == [name] { throw StoreError.lastAdmin(name) }
+  }
+
+  /// The same for a user of this number.
+  func checkAdmins(without user: UserID) throws {
+    let admins = try admins()
+    if admins.map(\.id) == [user] { throw StoreError.lastAdmin(admins[0].name) }
+  }
+
+  private func admins() throws -> [(id: UserID, name: String)] {
+    try all(
       """
-      SELECT name FROM users WHERE role = 'admin' AND hash IS NOT NULL ORDER BY id
+      SELECT id, name FROM users WHERE role = 'admin' AND hash IS NOT NULL ORDER BY id
       \(lock("FOR UPDATE"))
-      """, as: String.self)
-    if admins == [name] { throw StoreError(.conflict, "“\(name)” is the last admin") }
+      """
+    ) { row in (id: try row.next(UserID.self), name: try row.next(String.self)) }
+  }
+}
+
+extension StoreError {
+  fileprivate static func lastAdmin(_ name: String) -> StoreError {
+    StoreError(.conflict, "“\(name)” is the last admin")
   }
 }
 

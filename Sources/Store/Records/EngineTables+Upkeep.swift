@@ -86,23 +86,8 @@ extension EngineTables {
 
   func removeExpiredNotifications(before time: Date) async throws -> Int {
     let now = now()
-    // What is deleted with them comes first, in parts: a statement must end within seconds.
-    let expired = "SELECT id FROM notification WHERE emptied IS NULL AND expires <= $1"
-    for (table, key, isExpired) in [
-      ("recipient", ["user_id", "notification"], "notification IN (\(expired))"),
-      (
-        "device_receipt", ["notification", "user_id", "registration"],
-        "notification IN (\(expired))"
-      ),
-      ("push_event", ["sequence"], "notification IN (\(expired))"),
-      ("job", ["id"], "push IN (SELECT id FROM push WHERE notification IN (\(expired)))"),
-    ] {
-      let some = "FROM \(table) WHERE \(isExpired) LIMIT \(Self.batch)"
-      while try await removeSome({ transaction in
-        let isAmong = transaction.isAmong(some, of: table, key: key)
-        return try transaction.run("DELETE FROM \(table) WHERE \(isAmong)", now)
-      }) > 0 {}
-    }
+    try await removeRows(
+      ofNotifications: "SELECT id FROM notification WHERE emptied IS NULL AND expires <= $1", now)
     // Its sender still sees what became of it; its content goes. What another node has added meanwhile is for next time.
     try await removeAll(
       """
@@ -128,6 +113,85 @@ extension EngineTables {
       DELETE FROM notification WHERE id IN (
         SELECT id FROM notification WHERE emptied = 1 AND expires <= $1 LIMIT 100)
       """, time)
+  }
+
+  /// Removes what would be deleted with notifications, whose numbers a query selects, in parts: a statement must end
+  /// within seconds.
+  private func removeRows(
+    ofNotifications query: String, _ value: some Parameter & Sendable
+  ) async throws {
+    for (table, key, condition) in [
+      ("recipient", ["user_id", "notification"], "notification IN (\(query))"),
+      ("device_receipt", ["notification", "user_id", "registration"], "notification IN (\(query))"),
+      ("push_event", ["sequence"], "notification IN (\(query))"),
+      ("job", ["id"], "push IN (SELECT id FROM push WHERE notification IN (\(query)))"),
+    ] {
+      let some = "FROM \(table) WHERE \(condition) LIMIT \(Self.batch)"
+      while try await removeSome({ transaction in
+        let isAmong = transaction.isAmong(some, of: table, key: key)
+        return try transaction.run("DELETE FROM \(table) WHERE \(isAmong)", value)
+      }) > 0 {}
+    }
+  }
+
+  func removeNotifications(before time: Date) async throws -> Int {
+    guard let end = try await endOfNotifications(before: time) else { return 0 }
+    let isOver = """
+      created < $1 AND coalesce(not_before, created) < $1
+        AND NOT EXISTS (SELECT 1 FROM audience_part WHERE audience_part.notification = notification.id)
+        AND NOT EXISTS (SELECT 1 FROM due_audience WHERE due_audience.notification = notification.id)
+        AND NOT EXISTS (
+          SELECT 1 FROM push JOIN job ON job.push = push.id
+          WHERE push.notification = notification.id AND job.state = 'queued')
+      """
+    var (total, next) = (0, 0)
+    while next < end {
+      // Some at once: the first time there may be millions.
+      let ids = try await database.read { [next] connection in
+        try connection.column(
+          "SELECT id FROM notification WHERE id >= $2 AND id < $3 AND \(isOver) ORDER BY id LIMIT 100",
+          time, next, end, as: Int.self)
+      }
+      guard let first = ids.first, let last = ids.last else { break }
+      let some = "SELECT id FROM notification WHERE id BETWEEN \(first) AND \(last) AND \(isOver)"
+      try await removeRows(ofNotifications: some, time)
+      try await removeAll(
+        """
+        DELETE FROM interaction WHERE id IN (
+          SELECT id FROM interaction WHERE notification IN (\(some)) LIMIT \(Self.batch))
+        """, time)
+      total += try await removeAll(
+        "DELETE FROM notification WHERE id IN (\(some) LIMIT 100)", time)
+      next = last + 1
+    }
+    return total
+  }
+
+  func removeReceipts(before time: Date) async throws {
+    guard let end = try await endOfNotifications(before: time) else { return }
+    for (table, key) in [
+      ("device_receipt", ["notification", "user_id", "registration"]),
+      ("interaction", ["id"]),
+    ] {
+      let some = "FROM \(table) WHERE notification < $1 LIMIT \(Self.batch)"
+      while try await removeSome({ transaction in
+        let isAmong = transaction.isAmong(some, of: table, key: key)
+        return try transaction.run("DELETE FROM \(table) WHERE \(isAmong)", end)
+      }) > 0 {}
+    }
+  }
+
+  /// The number from which on notifications are created at a time or later, as numbers rise with time; nil if none was
+  /// created before.
+  private func endOfNotifications(before time: Date) async throws -> Int? {
+    try await database.read { connection in
+      let first = try connection.value(
+        "SELECT id FROM notification WHERE created >= $1 ORDER BY id LIMIT 1", time, as: Int.self)
+      let last = try connection.value(
+        "SELECT max(id) FROM notification WHERE id < CAST($1 AS bigint)", first ?? .max,
+        as: Int?.self)
+      return (last ?? nil).map { $0 + 1 }
+    }
   }
 
   func removeHistory(before time: Date) async throws {

@@ -110,6 +110,8 @@ struct MigratedTable: Sendable {
         "devices": "CASE WHEN push IS NOT NULL THEN members END",
       ]),
     MigratedTable("daily_push", key: "user_id", "subject", columns: "user_id subject sent"),
+    MigratedTable("erasure", key: "user_id", columns: "user_id name begun"),
+    MigratedTable("erased_content", key: "source", columns: "source erased"),
     MigratedTable("link_key", key: "id", columns: "id secret created"),
     MigratedTable("vapid_key", key: "id", columns: "id secret created"),
     MigratedTable(

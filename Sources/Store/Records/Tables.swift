@@ -7,7 +7,7 @@ import FoundationEssentials
 /// would survive `kill -9` and a power cut, and throws a `StoreError` if nothing was changed.
 protocol Tables: Accounts, TicketKeys, Sessions, AccessTokens, Webhooks, Drafts, Segments, Pairings,
   SignUps, AuditLog, Notifications, Interactions, SentNotifications, Approvals, Statistics,
-  AssetCatalogue, Outbox, Events, Administration, Upkeep
+  AssetCatalogue, Outbox, Events, Administration, Erasures, Upkeep
 {
   /// Receipts that are to be written.
   var pendingReceipts: PendingReceipts { get }
@@ -56,6 +56,15 @@ protocol Upkeep: Sendable {
   ///
   /// Of later ones only recipients, pushes and content go: their senders still see them.
   func removeExpiredNotifications(before time: Date) async throws -> Int
+  /// Removes notifications that were sent before `time`, with everything that belongs to them, and returns how many.
+  ///
+  /// Those of which something is still to be sent stay.
+  func removeNotifications(before time: Date) async throws -> Int
+  /// Removes what devices and people did with notifications that were created before `time`: the receipts of devices,
+  /// answers and replies.
+  ///
+  /// Counts stay, and for each recipient whether and when the notification was received and read.
+  func removeReceipts(before time: Date) async throws
   /// Removes sessions that have ended.
   func removeEndedSessions() async throws
   /// Removes access tokens that expired before `time`.

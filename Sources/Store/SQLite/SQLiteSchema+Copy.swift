@@ -20,6 +20,11 @@ extension SQLiteSchema {
     for earlier in 1..<version { unlink("\(path).before-\(earlier)") }
     try FileSystem.renameDurably(unfinished, to: copy)
   }
+
+  /// The copies that ``copyBeforeMigration(_:at:)`` has made.
+  static func copiesBeforeMigration(at path: String) -> [String] {
+    (1..<version).map { "\(path).before-\($0)" } + ["\(path).before.unfinished"]
+  }
 }
 
 extension SQLiteConnection {

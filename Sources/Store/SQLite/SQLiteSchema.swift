@@ -402,6 +402,17 @@ enum SQLiteSchema {
     CREATE INDEX audit_by_time ON audit(time);
     CREATE INDEX audit_by_share ON audit(share, id);
     """,
+    """
+    -- Users who are being erased, until nothing is left of them. name: that they had, until no record has it.
+    CREATE TABLE erasure(
+      user_id INTEGER PRIMARY KEY, name TEXT, begun INTEGER NOT NULL
+    ) STRICT;
+    -- What renditions were made of that belonged to them alone: the digest of what the store no longer has.
+    CREATE TABLE erased_content(
+      source TEXT NOT NULL PRIMARY KEY, erased INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX erased_content_by_time ON erased_content(erased);
+    """,
   ]
 
   /// The tables of ``version``.
@@ -692,6 +703,15 @@ enum SQLiteSchema {
       sent INTEGER NOT NULL, PRIMARY KEY (user_id, subject)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX daily_push_by_time ON daily_push(sent);
+    -- Users who are being erased, until nothing is left of them. name: that they had, until no record has it.
+    CREATE TABLE erasure(
+      user_id INTEGER PRIMARY KEY, name TEXT, begun INTEGER NOT NULL
+    ) STRICT;
+    -- What renditions were made of that belonged to them alone: the digest of what the store no longer has.
+    CREATE TABLE erased_content(
+      source TEXT NOT NULL PRIMARY KEY, erased INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX erased_content_by_time ON erased_content(erased);
 
     CREATE TABLE link_key(
       id INTEGER PRIMARY KEY AUTOINCREMENT, secret TEXT NOT NULL, created INTEGER NOT NULL

@@ -49,3 +49,25 @@ extension SQLiteTables {
     return try copy.referencedBlobs()
   }
 }
+
+// MARK: - What is left of removed rows
+
+extension SQLiteTables {
+  /// While it is rewritten, changes wait; they would fail after ten seconds.
+  private static var largestRewritten: Int { 512 << 20 }
+
+  func eraseRemovedRows(isAlone: Bool) async throws -> String? {
+    let isSmall = size() <= Self.largestRewritten
+    let isDone = try await BlockingQueue("store.erasure").run { [path = database.path] in
+      for copy in SQLiteSchema.copiesBeforeMigration(at: path) { unlink(copy) }
+      let connection = try SQLiteConnection.open(path, for: .copying)
+      // Parts of rows may be left where SQLite has moved others: only a new file has none.
+      if isAlone || isSmall { try connection.script("VACUUM") }
+      let isBusy = try connection.value("PRAGMA wal_checkpoint(TRUNCATE)", as: Int.self)
+      return (isAlone || isSmall) && isBusy == 0
+    }
+    return isDone
+      ? nil
+      : "parts of removed rows may be left in the database file; stop the server and run this again"
+  }
+}

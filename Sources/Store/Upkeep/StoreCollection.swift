@@ -32,6 +32,11 @@ package struct Retention: Sendable {
   package var versionAge: TimeInterval = 30 * 86400
   /// The most bytes of that content; the first that was replaced is removed.
   package var versionBytes = 2 << 30
+  /// How long after they were sent notifications are kept, in seconds, or nil until they expire.
+  package var notificationAge: TimeInterval?
+  /// How long after a notification was sent its devices' receipts, answers and replies are kept, in seconds, or nil for
+  /// as long as the notification.
+  package var receiptAge: TimeInterval?
 
   /// The defaults; each can be changed afterwards.
   package init() {}
@@ -64,8 +69,14 @@ extension Store {
     try await tables.removeDailyPushes(before: now() - SendingRules.day)
     try await tables.removeEndedRegistrations(before: now() - RefusalRule.endedAge)
     try await tables.removeAbandonedSignUps()
+    try await tables.removeErasedContent(
+      before: now().addingTimeInterval(-Self.erasedContentAge))
     report.notifications = try await tables.removeExpiredNotifications(
       before: now().addingTimeInterval(-retention.historyAge))
+    if let age = retention.notificationAge {
+      report.notifications += try await tables.removeNotifications(before: now() - age)
+    }
+    if let age = retention.receiptAge { try await tables.removeReceipts(before: now() - age) }
     try await tables.removeHistory(before: now().addingTimeInterval(-retention.historyAge))
     try await tables.removeEvents(
       before: now().addingTimeInterval(-retention.eventAge), keeping: retention.events)

@@ -1,0 +1,53 @@
+package import FoundationEssentials
+
+/// The erasure of a user that is under way.
+package struct Erasure: Sendable, Equatable {
+  /// The number, which no other user gets.
+  package let user: UserID
+  /// The name, until no record has it any more; nil also if the user had been removed before.
+  let name: String?
+  /// When it began: what is newer and has the name is another user's.
+  let begun: Date
+}
+
+/// How much the erasure of a user removes.
+package struct ErasureExtent: Sendable, Equatable {
+  /// The registered devices.
+  package let devices: Int
+  /// The notifications that nobody else was sent.
+  package let ownNotifications: Int
+  /// Those that others have been sent as well, which stay for them.
+  package let sharedNotifications: Int
+  /// Those that the user has sent, which stay without the name.
+  package let sent: Int
+}
+
+/// The erasure of users: it begins in one transaction, and goes on until nothing is left, whatever ends meanwhile.
+///
+/// What remains of an erased user is the number, where another user's record would be incomplete without it: as the
+/// sender of what others were sent.
+package protocol Erasures: Sendable {
+  /// How much the erasure of a user would remove.
+  func erasureExtent(of user: UserID) async throws -> ErasureExtent
+  /// Removes a user, like ``Accounts/removeUser(_:)``, with the drafts that nobody else has changed, and has the rest
+  /// follow; false if no user has had this number.
+  ///
+  /// Works as well for a user who was removed before. Throws `conflict` if no admin would be left and `keepingAdmin`
+  /// forbids that.
+  func beginErasure(of user: UserID, keepingAdmin: Bool) async throws -> Bool
+  /// Those that are under way.
+  func erasures() async throws -> [Erasure]
+  /// Removes what the records have of a user: the notifications of nobody else, and everything of the user in those of
+  /// others, some in each commit.
+  func eraseRecords(of erasure: Erasure) async throws
+  /// Removes what the database has of removed rows, where that may be read in its files: of SQLite everything, unless
+  /// the database is large; of PostgreSQL what a VACUUM removes. Returns a sentence about what may be left, or nil.
+  func eraseRemovedRows(isAlone: Bool) async throws -> String?
+  /// Forgets that a user was erased.
+  func endErasure(of user: UserID) async throws
+  /// The digests of content that belonged to erased users alone (``Rendition/sourceField``), erased after a time, and
+  /// when that was.
+  func erasedContent(after time: Date) async throws -> [Digest: Date]
+  /// Forgets content that was erased before a time.
+  func removeErasedContent(before time: Date) async throws
+}
