@@ -2,7 +2,7 @@ package import FoundationEssentials
 import Glibc
 package import Media
 import PluginHost
-import Primitives
+package import Primitives
 import Push
 package import RichPushAPI
 package import Store
@@ -311,6 +311,66 @@ package struct DataFolderAdmin: Sendable {
   package func removeUser(_ name: String) async throws {
     guard try await store.accounts.removeUser(name) else {
       throw OperatorError("there is no user \(name.quoted)")
+    }
+  }
+
+  // MARK: - A person's data
+
+  /// Writes everything that the store has of a user to a file, as an archive that tar reads; `progress` is called with a
+  /// line for people.
+  ///
+  /// - Throws: `OperatorError` if there is no such user.
+  package func export(
+    _ name: String, to output: FileDescriptor, progress: @escaping @Sendable (String) -> Void
+  ) async throws {
+    let archive = PersonalArchive(
+      store: store, user: try await user(name), name: name, progress: progress)
+    try await archive.write(to: output)
+  }
+
+  /// The number of a user, which stays when the user is erased.
+  ///
+  /// - Throws: `OperatorError` if there is no such user.
+  package func number(of name: String) async throws -> Int { try await user(name).rawValue }
+
+  /// What the erasure of a user would remove, as lines for people.
+  package func erasure(of number: Int) async throws -> [String] {
+    let extent = try await store.erasures.erasureExtent(of: UserID(rawValue: number))
+    return [
+      "devices: \(extent.devices)",
+      "notifications to this user alone, with their content: \(extent.ownNotifications)",
+      "in notifications to others as well, which stay: receipts and replies, of \(extent.sharedNotifications)",
+      "of what the user has sent, which stays for others: the name, in \(extent.sent)",
+    ]
+  }
+
+  /// Removes a user, and has everything of the user follow.
+  ///
+  /// - Throws: `OperatorError` if no user has had this number.
+  package func beginErasure(of number: Int) async throws {
+    guard
+      try await store.erasures.beginErasure(of: UserID(rawValue: number), keepingAdmin: false)
+    else { throw OperatorError("no user has had the number \(number)") }
+  }
+
+  /// Removes what is left of users who are being erased, or waits until the server that owns the data folder has.
+  ///
+  /// `progress` is called with a line for people. Returns lines for people: what may be left, and where.
+  package func finishErasures(
+    progress: @escaping @Sendable (String) -> Void
+  ) async throws -> [String] {
+    while true {
+      do {
+        progress("removing what is left")
+        let report = try await store.continueErasures()
+        if try await store.erasures.erasures().isEmpty { return report.notes }
+        for note in report.notes { progress(note) }
+      } catch let error as StoreError where error.code == .inUse {
+        // The server does it: it may be using what is to be removed.
+        if try await store.erasures.erasures().isEmpty { return [] }
+        progress("the running server removes what is left")
+      }
+      try await Task.sleep(for: .milliseconds(500))
     }
   }
 

@@ -48,6 +48,7 @@ struct Housekeeping: Sendable {
       }
       group.addTask { await repeating(every: Self.collectionInterval, collect) }
       group.addTask { await repeating(every: Self.renditionInterval, collectRenditions) }
+      group.addTask { await repeating(every: Self.renditionInterval, continueErasures) }
       if store.objects != nil {
         group.addTask { await repeating(every: Self.renditionInterval, trimBlobs) }
         group.addTask { await collectObjects() }
@@ -86,6 +87,19 @@ struct Housekeeping: Sendable {
     while !Task.isCancelled {
       await work()
       try? await Task.sleep(for: interval)
+    }
+  }
+
+  /// Removes what is left of users who were erased: the records on the node with the lead, the content on each.
+  private func continueErasures() async {
+    do {
+      let report = try await store.continueErasures(removesRecords: store.observers.lead.isHeld)
+      for note in report.notes { log(.warning, "store", "erasure: \(note)") }
+      for user in report.erased {
+        log(.notice, "store", "erased user number \(user.rawValue)")
+      }
+    } catch {
+      log(.warning, "store", "erasure: to be continued: \(error.logDescription)")
     }
   }
 

@@ -73,6 +73,8 @@ package final class Store: Sendable {
   package let reserve: DiskReserve
   /// Whether the database is a file in the data folder.
   package let isDatabaseLocal: Bool
+  /// What the store has of a user.
+  package var personalData: any PersonalData { tables }
   /// The erasure of users.
   package var erasures: any Erasures { tables }
   /// Functions that are called after commits.

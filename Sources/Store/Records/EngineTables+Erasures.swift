@@ -120,8 +120,9 @@ extension EngineTables {
 
   /// Removes the user's rows of tables that have no index of users.
   private func eraseRows(of user: UserID) async throws {
-    for (table, key) in [("job", "id"), ("event", "sequence"), ("recipient_values", "notification")]
-    {
+    for (table, key) in [
+      ("job", "id"), ("event", "sequence"), ("recipient_values", "notification"),
+    ] {
       try await eachRange(of: table, key) { [database] first, next in
         // Most ranges have none.
         let condition = "\(key) >= $1 AND \(key) < $2 AND user_id = $3"

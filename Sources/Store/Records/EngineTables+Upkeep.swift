@@ -122,7 +122,9 @@ extension EngineTables {
   ) async throws {
     for (table, key, condition) in [
       ("recipient", ["user_id", "notification"], "notification IN (\(query))"),
-      ("device_receipt", ["notification", "user_id", "registration"], "notification IN (\(query))"),
+      (
+        "device_receipt", ["notification", "user_id", "registration"], "notification IN (\(query))"
+      ),
       ("push_event", ["sequence"], "notification IN (\(query))"),
       ("job", ["id"], "push IN (SELECT id FROM push WHERE notification IN (\(query)))"),
     ] {

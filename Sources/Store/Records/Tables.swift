@@ -7,7 +7,7 @@ import FoundationEssentials
 /// would survive `kill -9` and a power cut, and throws a `StoreError` if nothing was changed.
 protocol Tables: Accounts, TicketKeys, Sessions, AccessTokens, Webhooks, Drafts, Segments, Pairings,
   SignUps, AuditLog, Notifications, Interactions, SentNotifications, Approvals, Statistics,
-  AssetCatalogue, Outbox, Events, Administration, Erasures, Upkeep
+  AssetCatalogue, Outbox, Events, Administration, Erasures, PersonalData, Upkeep
 {
   /// Receipts that are to be written.
   var pendingReceipts: PendingReceipts { get }

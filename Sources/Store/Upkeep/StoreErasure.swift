@@ -37,7 +37,9 @@ extension Store {
     defer { withExtendedLifetime(owner) {} }
     for erasure in pending { try await tables.eraseRecords(of: erasure) }
     guard try await removeErasedContent() else {
-      if !pending.isEmpty { report.notes.append("a backup is under way; content is removed after it") }
+      if !pending.isEmpty {
+        report.notes.append("a backup is under way; content is removed after it")
+      }
       return report
     }
     if pending.isEmpty { return report }

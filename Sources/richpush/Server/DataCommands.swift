@@ -8,7 +8,8 @@ import Primitives
 /// `richpush user`: manages users.
 enum UserCommand: Command {
   static let name = "user"
-  static let summary = "adds, lists and removes users and their devices, and changes passwords"
+  static let summary =
+    "adds, lists, exports, removes and erases users and their devices, and changes passwords"
   static let help = """
       richpush user add alice --role publisher
       richpush user password alice        the old password stops working
@@ -21,7 +22,9 @@ enum UserCommand: Command {
       richpush user pairings alice --end 3
       richpush user waiting               who has signed up and waits for approval
       richpush user approve guest-k7m     gives one of them the wanted subjects
-      richpush user remove alice
+      richpush user remove alice          the account: what others have counted stays, without name
+      richpush user export alice > a.tar  everything that is stored about alice: JSON and media
+      richpush user erase alice           alice, and everything that is stored about her
 
     The password is prompted for, or read from standard input: one line, at least 8 characters. A
     role is device (its own notifications), publisher (can notify others and manage assets) or
@@ -30,12 +33,20 @@ enum UserCommand: Command {
     so that no device gets pushes until it registers again. A code to pair a device can be used
     once, within 15 minutes; it is printed as a link, and as eight characters to type. The link
     begins with --public-url, or that of the running server, or where that listens. What a removed
-    publisher has scheduled is held for an admin. When the command ends, a running server has
+    publisher has scheduled is held for an admin. erase asks first, on a terminal, or needs --yes;
+    it removes what alice alone was sent, her receipts, replies, attributes, drafts and her name,
+    and can be repeated if it was interrupted. What she sent to others stays for them, without her
+    name. Her number is printed: after restoring an older backup, erase --number removes her again,
+    and also what is left of a user who was only removed. export writes a tar; with --objects it
+    has content of the object store, too. When the command ends, a running server has
     applied the change. Root acts as the owner of the folder --data. add makes a new store if that
     folder is absent or empty.
     """
   static let options: [Option] = [
-    .data, .database, .value("role", "ROLE", "device, publisher or admin", default: "device"),
+    .data, .database, .objects,
+    .value("role", "ROLE", "device, publisher or admin", default: "device"),
+    .value("number", "NUMBER", "erase: a user who has no name any more").withoutVariable,
+    .flag("yes", "erase: do not ask").withoutVariable,
     .value("max-devices", "NUMBER", "add, quota: how many devices can be registered"),
     .value("end", "ID", "devices: end this registration; pairings: revoke this code"),
     .value("public-url", "URL", "pair: the server's address for phones"),
@@ -43,14 +54,17 @@ enum UserCommand: Command {
     .flag("end-registrations", "password: end the registrations of all devices, too"),
   ]
   static let operands = [
-    "add|password|quota|list|devices|pair|pairings|waiting|approve|remove", "[NAME]",
+    "add|password|quota|list|devices|pair|pairings|waiting|approve|remove|export|erase", "[NAME]",
   ]
 
   static func run(_ arguments: Arguments) async throws {
     // Opened after the arguments are checked.
     let users = { creates in
       try DataFolderAdmin(
-        data: arguments.dataFolder(), database: arguments.database(), creates: creates)
+        data: arguments.dataFolder(), database: arguments.database(),
+        objects: ObjectStoreSettings(
+          arguments.string("objects"), environment: arguments.environment),
+        creates: creates)
     }
     let maxDevices = try arguments.maxDevices()
     let report = Report(isJSON: arguments.flag("json"))
@@ -106,10 +120,13 @@ enum UserCommand: Command {
       try await users(false).removeUser(name)
       Terminal.print("removed \(name)")
       try await arguments.notifyServer()
+    case ("export", let name?): try await UserData.export(name, of: users(false))
+    case ("erase", let name) where (name == nil) != (arguments.string("number") == nil):
+      try await UserData.erase(name, arguments, in: users(false))
     default:
       throw CommandLineError.usage(
-        "usage: user list, user waiting, user add NAME, or user password, quota, devices, pair, pairings, approve or "
-          + "remove NAME")
+        "usage: user list, user waiting, user add NAME, or user password, quota, devices, pair, pairings, approve, "
+          + "remove, export or erase NAME, or user erase --number NUMBER")
     }
   }
 }
