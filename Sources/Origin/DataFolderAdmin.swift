@@ -194,8 +194,8 @@ package struct DataFolderAdmin: Sendable {
   }
 
   /// All users, by name.
-  package func users() async throws -> [(name: String, role: String)] {
-    try await store.accounts.users().map { ($0.name, $0.role.rawValue) }
+  package func users() async throws -> [(name: String, role: String, number: Int)] {
+    try await store.accounts.users().map { ($0.name, $0.role.rawValue, $0.id.rawValue) }
   }
 
   /// The devices of a user, without their push tokens, the last registered first.

@@ -48,7 +48,7 @@ struct Housekeeping: Sendable {
       }
       group.addTask { await repeating(every: Self.collectionInterval, collect) }
       group.addTask { await repeating(every: Self.renditionInterval, collectRenditions) }
-      group.addTask { await repeating(every: Self.renditionInterval, continueErasures) }
+      group.addTask { await continueErasures() }
       if store.objects != nil {
         group.addTask { await repeating(every: Self.renditionInterval, trimBlobs) }
         group.addTask { await collectObjects() }
@@ -92,14 +92,18 @@ struct Housekeeping: Sendable {
 
   /// Removes what is left of users who were erased: the records on the node with the lead, the content on each.
   private func continueErasures() async {
-    do {
-      let report = try await store.continueErasures(removesRecords: store.observers.lead.isHeld)
-      for note in report.notes { log(.warning, "store", "erasure: \(note)") }
-      for user in report.erased {
-        log(.notice, "store", "erased user number \(user.rawValue)")
-      }
-    } catch {
-      log(.warning, "store", "erasure: to be continued: \(error.logDescription)")
+    var logged: [String] = []
+    while !Task.isCancelled {
+      var notes: [String] = []
+      do {
+        let report = try await store.continueErasures(removesRecords: store.observers.lead.isHeld)
+        for user in report.erased { log(.notice, "store", "erased user \(user.rawValue)") }
+        notes = report.notes
+      } catch { notes = ["to be continued: \(error.logDescription)"] }
+      // What stays as it is, is said once.
+      for note in notes where !logged.contains(note) { log(.warning, "store", "erasure: \(note)") }
+      logged = notes
+      try? await Task.sleep(for: Self.renditionInterval)
     }
   }
 

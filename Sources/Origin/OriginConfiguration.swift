@@ -64,6 +64,8 @@ package struct OriginConfiguration: Sendable {
   package var versionDays = 30
   /// The most bytes of what only they have.
   package var versionBytes = 2 << 30
+  /// How long records are kept at most, in seconds.
+  private(set) var ages: [KeptKind: TimeInterval] = [:]
   /// The object store that has the content; nil if the data folder has it.
   package var objects: ObjectStoreSettings?
   /// The most bytes of blobs on the disk, if there is an object store.
@@ -178,6 +180,29 @@ package struct OriginConfiguration: Sendable {
     rules.quietPeriod = period
   }
 
+  /// Records that may be removed when they are old.
+  enum KeptKind: String, CaseIterable, Sendable { case notifications, receipts }
+
+  /// Sets how long records are kept at most, each written `kind=age`, with a comma between two in one text; an age is such
+  /// as `12h`, `90d` or `1y`.
+  ///
+  /// - Throws: `OperatorError` for an invalid one.
+  package mutating func keep(_ texts: [String]) throws(OperatorError) {
+    let units: [Character: TimeInterval] = ["h": 3600, "d": 86_400, "y": 365 * 86_400]
+    for text in texts.flatMap({ $0.split(separator: ",", omittingEmptySubsequences: false) }) {
+      let parts = text.split(separator: "=", omittingEmptySubsequences: false)
+      guard parts.count == 2, let kind = KeptKind(rawValue: String(parts[0])),
+        let unit = parts[1].last.flatMap({ units[$0] }), let number = Int(parts[1].dropLast()),
+        (1...10_000).contains(number)
+      else {
+        let kinds = KeptKind.allCases.map(\.rawValue).joined(separator: " or ")
+        throw OperatorError(
+          "--keep must be \(kinds) with an age, such as receipts=90d, 12h or 1y, not \(text)")
+      }
+      ages[kind] = Double(number) * unit
+    }
+  }
+
   /// Offers subjects, each written `tag=Name`, with a comma between two in one text.
   ///
   /// - Throws: `OperatorError` for an invalid one.
@@ -286,6 +311,8 @@ extension OriginConfiguration {
     retention.cachedBlobBytes = objectCacheBytes
     retention.versionAge = Double(versionDays) * 86400
     retention.versionBytes = versionBytes
+    retention.notificationAge = ages[.notifications]
+    retention.receiptAge = ages[.receipts]
     return retention
   }
 

@@ -179,13 +179,16 @@ extension RichPushClient {
     return try await value(request)
   }
 
-  /// Removes a user with all devices.
+  /// Removes a user with all devices; if asked to, erases everything that is stored about the user, which the server
+  /// ends within minutes.
   ///
   /// ```swift
   /// try await client.removeUser("dora")
+  /// try await client.removeUser("emil", erasing: true)
   /// ```
-  public func removeUser(_ name: String) async throws {
-    try await send(request("DELETE", ["api", "users", name]))
+  public func removeUser(_ name: String, erasing: Bool = false) async throws {
+    let query = erasing ? [(name: "erase", value: "")] : []
+    try await send(request("DELETE", ["api", "users", name], query: query))
   }
 
   /// The devices of a user by their registrations; `after` takes the `next` of a page.

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Testing
 
 @testable import Store
 
@@ -590,6 +591,29 @@ struct WritingFunction: Sendable {
     },
     Self("removeAuditEntries", effects: none) {
       try await $0.tables.removeAuditEntries(before: .distantPast, keeping: 1_000_000)
+    },
+    Self("removeNotifications", effects: none) {
+      _ = try await $0.tables.removeNotifications(before: .distantPast)
+    },
+    Self("removeReceipts", effects: none) {
+      try await $0.tables.removeReceipts(before: .distantPast)
+    },
+    Self("beginErasure") { store in
+      let user = try await store.user("erased")
+      return Call(effects: [.credentialsEnded(user)]) {
+        _ = try await $0.erasures.beginErasure(of: user, keepingAdmin: true)
+      }
+    },
+    Self("eraseRecords") { store in
+      let user = try await store.user("recipient")
+      let id = try await store.notifications.create(.any(to: user)).notification.id
+      _ = try await store.erasures.beginErasure(of: user, keepingAdmin: true)
+      let erasure = try #require(try await store.erasures.erasures().first { $0.user == user })
+      return Call(effects: [.change(id)]) { try await $0.erasures.eraseRecords(of: erasure) }
+    },
+    Self("endErasure", effects: none) { try await $0.erasures.endErasure(of: alice) },
+    Self("removeErasedContent", effects: none) {
+      try await $0.erasures.removeErasedContent(before: .distantPast)
     },
     // The last one: no guest is left.
     Self("removePasswordlessUsers") { store in

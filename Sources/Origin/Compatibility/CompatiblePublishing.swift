@@ -42,7 +42,7 @@ struct CompatiblePublishing: Sendable {
     } catch let error as ServiceError where error.code == .noRecipients {
       log(
         .notice, "compat",
-        "\(api): a message of \(caller.name.quoted) reaches nobody: \(error.reason)",
+        "\(api): a message of user \(caller.id.rawValue) reaches nobody: \(error.reason)",
         request: context.request.id)
       throw error
     }

@@ -104,13 +104,14 @@ struct RegistrationRoutes: Sendable {
   func tell(_ former: FormerOwner, that user: String) async {
     log(
       .notice, "register",
-      "the registration \(former.registration) of \(former.name) ended: \(user) has registered "
-        + "a device with its handle")
+      "the registration \(former.registration) of user \(former.user.rawValue) ended: another user has "
+        + "registered a device with its handle")
     do {
       try await announcement.announce(
         "Your device \(former.registration) was registered by another account.", to: former.name)
     } catch {
-      log(.warning, "register", "\(former.name) was not told: \(error.logDescription)")
+      log(
+        .warning, "register", "user \(former.user.rawValue) was not told: \(error.logDescription)")
     }
   }
 

@@ -52,9 +52,15 @@ struct UserRoutes: Sendable {
     return .empty(isNew ? 201 : 204)
   }
 
-  /// `DELETE /api/users/<name>`: removes a user, unless it is the last admin.
+  /// `DELETE /api/users/<name>`: removes a user, unless it is the last admin; with `?erase` everything of the user, of
+  /// which some follows (202).
   func delete(_ context: RequestContext) async throws -> Response {
-    _ = try context.query()
+    if try context.query("erase")["erase"] != nil {
+      guard try await store.erasures.beginErasure(of: user(context), keepingAdmin: true) else {
+        throw Self.noSuchUser
+      }
+      return .empty(202)
+    }
     guard let name = context.parameters.first,
       try await store.administration.removeUserUnlessLastAdmin(name)
     else { throw Self.noSuchUser }

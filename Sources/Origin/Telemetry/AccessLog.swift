@@ -4,6 +4,7 @@ import Glibc
 import HTTP
 import Media
 import Primitives
+import Store
 import Synchronization
 
 /// Writes a line of JSON for every response, on its own dispatch queue.
@@ -83,7 +84,8 @@ final class AccessLog: Sendable {
         text += ",\"userAgent\":\(JSONText.quoted(agent))"
       }
       if let caller = caller(request) {
-        text += ",\"user\":\(JSONText.quoted(caller.name))"
+        // The number, which does not name a user who was erased.
+        text += ",\"user\":\(caller.id.rawValue)"
         if let device = caller.device { text += ",\"device\":\(JSONText.quoted(device))" }
       }
     }
@@ -107,7 +109,7 @@ final class AccessLog: Sendable {
 
 extension HTTP.Request {
   /// The target for logs, without a signature, with which a reader could fetch the media, without a code, with which a
-  /// reader could pair a device, and without an access token.
+  /// reader could pair a device, without an access token, and without users' names.
   ///
   /// Only the signature or the code is removed from a link as this server writes it. Any other target that may
   /// contain one, however it is encoded, is replaced as a whole.
@@ -123,8 +125,39 @@ extension HTTP.Request {
       return page.map { $0.1 + "-" } ?? "/-"
     }
     // The end of a link, with which a device reports what happened.
-    return method == "POST" ? target.replacing(/to=[0-9]+\.[^&]*/, with: "to=-") : target
+    if method == "POST", target.contains(/to=[0-9]+\./) {
+      return target.replacing(/to=[0-9]+\.[^&]*/, with: "to=-")
+    }
+    return targetWithoutNames
   }
+
+  /// The target without the names of users, and without what is searched for; numbers stay.
+  private var targetWithoutNames: String {
+    let parts = segments.filter { !$0.isEmpty }
+    let isOfUser =
+      parts.count > 2 && parts[0] == "api" && ["users", "sign-ups"].contains(parts[1])
+    let path =
+      isOfUser
+      ? "/api/\(parts[1])/-" + parts.dropFirst(3).map { "/" + $0 }.joined()
+      : String(target.prefix { $0 != "?" })
+    guard let start = target.firstIndex(of: "?") else { return path }
+    // A value that names nobody is a number, or one of these.
+    let query = target[target.index(after: start)...].split(
+      separator: "&", omittingEmptySubsequences: false
+    ).map { item -> String in
+      let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts.count == 2, Self.mayName.contains(parts[0].lowercased()) || parts[0].contains("%")
+      else { return String(item) }
+      return parts[1].allSatisfy(\.isNumber) ? String(item) : "\(parts[0])=-"
+    }
+    return path + "?" + query.joined(separator: "&")
+  }
+
+  /// The parameters that may have the name of a user, or a text.
+  private static let mayName: Set<String> = [
+    "after", "handle", "name", "prefix", "search", "segment", "sender", "subject", "to", "to_tag",
+    "user",
+  ]
 
   private static func holds(_ names: String..., in target: String) -> Bool {
     var text = target

@@ -18,6 +18,7 @@ enum PeopleCommand: Command {
       richpush people devices dora --end phone-1  ends the registration of a device
       richpush people sign-out dora               ends dora's sessions and all tokens
       richpush people remove dora                 with all devices; never the last admin
+      richpush people remove dora --erase         with everything that is stored about dora
       richpush people attributes dora             what is known of dora, for placeholders
       richpush people import FILE.csv             replaces what is known of the users in it
       richpush people import FILE.csv --dry-run   only says what that would change
@@ -42,6 +43,8 @@ enum PeopleCommand: Command {
       .value("end", "REGISTRATION", "devices: end this registration"),
       .flag("end-registrations", "password, sign-out: end the devices' registrations, too"),
       .value("max-devices", "NUMBER", "add, quota: how many devices can be registered"),
+      .flag("erase", "remove: also what dora alone was sent, receipts, replies and drafts")
+        .withoutVariable,
       .flag("dry-run", "import: change nothing"),
       .flag("json", "print one JSON object per line, for programs"),
     ] + Account.options(user: "admin")
@@ -99,7 +102,7 @@ enum PeopleCommand: Command {
       try await client().endCredentials(of: name, endRegistrations: endsRegistrations)
       report.note("\(name) is signed out")
     case ("remove", let name?):
-      try await client().removeUser(name)
+      try await client().removeUser(name, erasing: arguments.flag("erase"))
       report.note("removed \(name)")
     case ("attributes", let name?):
       let attributes = try await client().attributes(of: name)

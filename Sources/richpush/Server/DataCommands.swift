@@ -14,7 +14,7 @@ enum UserCommand: Command {
       richpush user add alice --role publisher
       richpush user password alice        the old password stops working
       richpush user quota alice --max-devices 200
-      richpush user list
+      richpush user list                  names, roles, and the numbers that logs have
       richpush user devices alice         the devices, without their push tokens
       richpush user devices alice --end phone-1
       richpush user pair alice            a QR code for alice's phone, instead of a password
@@ -61,10 +61,13 @@ enum UserCommand: Command {
     // Opened after the arguments are checked.
     let users = { creates in
       try DataFolderAdmin(
+        data: arguments.dataFolder(), database: arguments.database(), creates: creates)
+    }
+    let content = {
+      try DataFolderAdmin(
         data: arguments.dataFolder(), database: arguments.database(),
         objects: ObjectStoreSettings(
-          arguments.string("objects"), environment: arguments.environment),
-        creates: creates)
+          arguments.string("objects"), environment: arguments.environment))
     }
     let maxDevices = try arguments.maxDevices()
     let report = Report(isJSON: arguments.flag("json"))
@@ -93,7 +96,9 @@ enum UserCommand: Command {
       try await users(false).setMaxDevices(of: name, to: maxDevices)
       Terminal.print("\(name) can register \(maxDevices) devices")
     case ("list", nil):
-      for user in try await users(false).users() { Terminal.print("\(user.name)\t\(user.role)") }
+      for user in try await users(false).users() {
+        Terminal.print("\(user.name)\t\(user.role)\t\(user.number)")
+      }
     case ("devices", let name?):
       guard let registration = arguments.string("end") else {
         return report.list(
@@ -120,9 +125,9 @@ enum UserCommand: Command {
       try await users(false).removeUser(name)
       Terminal.print("removed \(name)")
       try await arguments.notifyServer()
-    case ("export", let name?): try await UserData.export(name, of: users(false))
+    case ("export", let name?): try await UserData.export(name, of: content())
     case ("erase", let name) where (name == nil) != (arguments.string("number") == nil):
-      try await UserData.erase(name, arguments, in: users(false))
+      try await UserData.erase(name, arguments, in: content())
     default:
       throw CommandLineError.usage(
         "usage: user list, user waiting, user add NAME, or user password, quota, devices, pair, pairings, approve, "

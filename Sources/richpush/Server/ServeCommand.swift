@@ -97,6 +97,10 @@ enum ServeCommand: Command {
       "keep-replaced", "DAYS", "how long replaced and removed assets can be brought back",
       default: "30"),
     .value("keep-replaced-space", "MIB", "most disk space for them", default: "2048"),
+    .list(
+      "keep", "KIND=AGE",
+      "how long notifications, or receipts and replies, are kept at most: notifications=1y,receipts=90d"
+    ),
     .objects,
     .value(
       "objects-cache", "MIB", "with --objects: most disk space for other content",
@@ -216,6 +220,7 @@ enum ServeCommand: Command {
     configuration.renditionBytes = (try arguments.integer("rendition-cache") ?? 0) << 20
     configuration.versionDays = try arguments.integer("keep-replaced", in: 0...3650) ?? 30
     configuration.versionBytes = (try arguments.integer("keep-replaced-space") ?? 0) << 20
+    try CommandLineError.usage { try configuration.keep(arguments.list("keep")) }
     configuration.objectCacheBytes = (try arguments.integer("objects-cache") ?? 0) << 20
     configuration.isDemo = arguments.flag("demo")
     configuration.hasConsole = !arguments.flag("no-console")

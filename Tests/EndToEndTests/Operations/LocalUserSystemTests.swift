@@ -101,7 +101,7 @@ import Waiting
       _ = try await run("key", "rotate")
       _ = try await run("store", "check", "--repair")
       _ = try await run("push", "list")
-      #expect(try await run("user", "list").output == ["alice\tpublisher"])
+      #expect(try await run("user", "list").output == ["alice\tpublisher\t1"])
       let others = try await Child.run("/usr/bin/find", [data, "!", "-user", "65534"])
       #expect(others.exitCode == 0 && others.output.isEmpty, "\(others)")
       try await server.restart(by: SIGTERM)

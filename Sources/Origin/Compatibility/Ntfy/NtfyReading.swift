@@ -62,7 +62,7 @@ struct NtfyReading: Sendable {
     } catch {
       // The app's connection for all of its topics fails, without telling its user why.
       log(
-        .notice, "compat", "ntfy: \(caller.name.quoted) cannot subscribe: \(error.reason)",
+        .notice, "compat", "ntfy: user \(caller.id.rawValue) cannot subscribe: \(error.reason)",
         request: context.request.id)
       throw error
     }
