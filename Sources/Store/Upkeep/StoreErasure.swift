@@ -38,7 +38,7 @@ extension Store {
     for erasure in pending { try await tables.eraseRecords(of: erasure) }
     guard try await removeErasedContent() else {
       if !pending.isEmpty {
-        report.notes.append("a backup is under way; content is removed after it")
+        report.notes.append("a backup or a clean-up is under way; content is removed after it")
       }
       return report
     }

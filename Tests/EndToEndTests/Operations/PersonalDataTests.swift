@@ -1,0 +1,215 @@
+import Foundation
+import RichPushClient
+import StandIns
+import Testing
+import Waiting
+
+/// `richpush user export` and `user erase` beside a running server: a person's data, and that nothing is left of it.
+@Suite(.timeLimit(.minutes(10))) struct PersonalDataTests {
+  /// A word that is nowhere else.
+  private static let mark = "q9zx"
+  private static let person = "erika\(mark)"
+  private static let password = "secret of \(mark)"
+
+  /// Lends a server on which a publisher has sent things to a person, and to her and Bob.
+  private static func lend(
+    onPostgres: Bool,
+    to body: (RunningServer, _ log: URL, _ own: Int, _ both: Int, _ database: PostgresServer?)
+      async throws -> Void
+  ) async throws {
+    let database = onPostgres ? try PostgresServer() : nil
+    let log = FileManager.default.temporaryDirectory.appending(path: "access-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: log) }
+    let flags = ["--access-log", log.path] + (database.map { ["--database", $0.url] } ?? [])
+    try await RunningServer.lend(flags: flags) { scratch in
+      for (name, role, password) in [
+        (person, "device", password), ("bob", "device", "secret of bob"),
+        ("shop", "publisher", "secret of shop"), ("boss", "admin", "secret of boss"),
+      ] {
+        let added = try await user(
+          ["add", name, "--role", role], in: scratch, database, input: password + "\n")
+        #expect(added.exitCode == 0, "\(added.errors)")
+      }
+    } to: { server in
+      let (own, both) = try await use(server)
+      try await body(server, log, own, both, database)
+    }
+  }
+
+  private static func user(
+    _ words: [String], in scratch: Scratch, _ database: PostgresServer?, input: String = ""
+  ) async throws -> Child.Result {
+    try await Child.run(
+      "richpush",
+      ["user"] + words + ["--data", scratch.folder.path + "/var"]
+        + (database.map { ["--database", $0.url] } ?? []), input: input)
+  }
+
+  /// A picture with the mark in a comment, after the first marker of the JPEG.
+  private static func picture() throws -> [UInt8] {
+    let sample = try Package.bytes("assets/img/beach.jpg")
+    let comment = Array("picture\(mark)".utf8)
+    return sample[..<2] + [0xFF, 0xFE, 0, UInt8(comment.count + 2)] + comment + sample[2...]
+  }
+
+  /// Uses what has traces of a person; returns what she alone was sent, and what she and Bob were.
+  private static func use(_ server: RunningServer) async throws -> (own: Int, both: Int) {
+    var client = server.client(person, password: password)
+    client.device = try await client.register(handle: "handle\(mark)")
+    let token = try await client.deviceToken()
+    #expect(!token.isEmpty)
+    let shop = server.client("shop", password: "secret of shop")
+    try await shop.setAttributes(["city": "city\(mark)"], of: person)
+    let own = try send(server)
+    _ = try await client.media(own)
+    _ = try await client.media(own, options: MediaOptions(width: 64))
+    try await client.markRead(own)
+    let both = try await shop.create(
+      NewNotification(
+        "for both", richType: "img", payload: "logo.png", to: .users([person, "bob"]))
+    ).id
+    _ = try await client.media(both)
+    _ = try await server.client("boss", password: "secret of boss").devices(of: person)
+    return (own, both)
+  }
+
+  /// Sends a picture to the person alone.
+  private static func send(_ server: RunningServer) throws -> Int {
+    let head = "--line\r\nContent-Disposition: form-data; name="
+    let message = #"{"message":"message\#(mark)","to":["username:\#(person)"]}"#
+    let body =
+      Array(
+        (head + "\"notification\"\r\nContent-Type: application/json\r\n\r\n\(message)\r\n").utf8)
+      + Array(
+        (head + "\"file\"; filename=\"\(mark).jpg\"\r\nContent-Type: image/jpeg\r\n\r\n").utf8)
+      + (try picture()) + Array("\r\n--line--\r\n".utf8)
+    let answer = try RawConnection(port: server.port).exchange(
+      "POST /api/notifications HTTP/1.1\r\n"
+        + RunningServer.credentials("shop", "secret of shop") + "\r\n"
+        + "Content-Type: multipart/form-data; boundary=line\r\nContent-Length: \(body.count)\r\n",
+      body: body)
+    #expect(answer.status == 201, "\(answer.text)")
+    let json = try JSONDecoder().decode(JSONValue.self, from: Data(answer.body))
+    return try #require(json.id.integer)
+  }
+
+  /// Where the mark, or the digest of the picture, is: in the data folder, the logs and a dump of the database.
+  private static func traces(
+    _ server: RunningServer, _ log: URL, _ database: PostgresServer?
+  ) async throws -> [String] {
+    let digest = try await sha256(of: picture())
+    let root = server.scratch.folder.appending(path: "var")
+    var texts = [("log", Data(server.log.utf8)), ("access log", try Data(contentsOf: log))]
+    for path in try FileManager.default.subpathsOfDirectory(atPath: root.path) {
+      let file = root.appending(path: path)
+      texts.append((path, Data(path.utf8)))
+      // Folders and the socket are none; a temporary file may go meanwhile.
+      if let content = try? Data(contentsOf: file) { texts.append((path, content)) }
+    }
+    if let database {
+      let dump = try await Child.run(
+        "/bin/sh", ["-c", "exec /usr/lib/postgresql/*/bin/pg_dump \"$0\"", database.url])
+      #expect(dump.exitCode == 0, "\(dump.errors)")
+      texts.append(("dump", Data(dump.output.joined(separator: "\n").utf8)))
+    }
+    return texts.filter { text in
+      [mark, digest].contains { text.1.range(of: Data($0.utf8)) != nil }
+    }.map(\.0)
+  }
+
+  private static func sha256(of bytes: [UInt8]) async throws -> String {
+    let result = try await Child.run("/usr/bin/sha256sum", [], inputBytes: bytes)
+    return String(try #require(result.output.first).prefix(64))
+  }
+
+  @Test(arguments: PostgresServer.isInstalled ? [false, true] : [false])
+  func `an erased person leaves no trace, and others keep what they were sent`(onPostgres: Bool)
+    async throws
+  {
+    try await Self.lend(onPostgres: onPostgres) { server, log, own, both, database in
+      let before = try await Self.traces(server, log, database)
+      #expect(before.contains { $0.hasPrefix("blobs/") }, "\(before)")
+      #expect(before.contains { $0.contains("richpush.db") || $0 == "dump" }, "\(before)")
+      #expect(!before.contains { $0.hasSuffix("log") }, "\(before)")
+      let asked = try await Self.user(["erase", Self.person], in: server.scratch, database)
+      #expect(asked.exitCode == 64 && asked.errors.contains("--yes"), "\(asked)")
+      let renditions = try Self.renditions(server)
+      let erased = try await Self.user(
+        ["erase", Self.person, "--yes"], in: server.scratch, database)
+      #expect(erased.exitCode == 0 && erased.output == ["erased \(Self.person)"], "\(erased)")
+      #expect(erased.errors.contains("user erase --number"))
+      #expect(try await Self.traces(server, log, database) == [])
+      #expect(try Self.renditions(server) < renditions)
+      let bob = server.client("bob", password: "secret of bob")
+      #expect(try await bob.inbox().notifications.map(\.id) == [both])
+      #expect(try await bob.media(both).contentType == "image/png")
+      let shop = server.client("shop", password: "secret of shop")
+      let details = try await shop.details(both)
+      #expect(details.to.count == 2 && details.to.contains("username:bob"), "\(details.to)")
+      await #expect(throws: RichPushError.self) { try await shop.details(own) }
+      await #expect(throws: RichPushError.self) {
+        try await server.client(Self.person, password: Self.password).inbox()
+      }
+      #expect(server.log.contains("erased user "))
+    }
+  }
+
+  private static func renditions(_ server: RunningServer) throws -> Int {
+    let root = server.scratch.folder.appending(path: "var/renditions").path
+    return try FileManager.default.subpathsOfDirectory(atPath: root)
+      .filter { $0.hasSuffix(".head") }.count
+  }
+
+  @Test(arguments: PostgresServer.isInstalled ? [false, true] : [false])
+  func `an erasure goes on after the server was killed`(onPostgres: Bool) async throws {
+    try await Self.lend(onPostgres: onPostgres) { server, log, _, _, database in
+      let boss = server.client("boss", password: "secret of boss")
+      try await boss.removeUser(Self.person, erasing: true)
+      try await server.restart(by: SIGKILL)
+      try await eventually("nothing is left") {
+        try await Self.traces(server, log, database).isEmpty
+      }
+    }
+  }
+
+  @Test func `an export is an archive with everything but secrets`() async throws {
+    try await Self.lend(onPostgres: false) { server, _, own, both, _ in
+      let archive = server.scratch.folder.appending(path: "export.tar").path
+      let program = try Package.program("richpush").path
+      let exported = try await Child.run(
+        "/bin/sh",
+        [
+          "-c", "exec \"$0\" user export \"$1\" --data \"$2\" > \"$3\"", program, Self.person,
+          server.scratch.folder.path + "/var", archive,
+        ])
+      #expect(exported.exitCode == 0, "\(exported.errors)")
+      let script = """
+        import hashlib, json, sys, tarfile
+        with tarfile.open(sys.argv[1]) as tar:
+            for member in tar:
+                data = tar.extractfile(member).read()
+                name = member.name.split("/", 1)[1]
+                if name.endswith(".json"): json.loads(data)
+                if name.endswith(".jsonl"): [json.loads(line) for line in data.splitlines()]
+                if name.startswith("media/"): name = "media " + hashlib.sha256(data).hexdigest()
+                print(name)
+                if name == "notifications.jsonl":
+                    for line in data.splitlines():
+                        one = json.loads(line)
+                        print(one["notification"], one["onlyYou"], "read" in one)
+        """
+      let read = try await Child.run("/usr/bin/python3", ["-c", script, archive])
+      #expect(read.exitCode == 0, "\(read.errors)")
+      let digest = try await Self.sha256(of: Self.picture())
+      for line in [
+        "README.txt", "profile.json", "attributes.json", "devices.json", "sent.jsonl",
+        "media \(digest)", "\(own) True True", "\(both) False False",
+      ] {
+        #expect(read.output.contains(line), "\(line) in \(read.output)")
+      }
+      let bytes = try Data(contentsOf: URL(filePath: archive))
+      #expect(bytes.range(of: Data("city\(Self.mark)".utf8)) != nil)
+      #expect(bytes.range(of: Data("handle\(Self.mark)".utf8)) == nil)
+    }
+  }
+}
