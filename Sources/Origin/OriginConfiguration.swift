@@ -181,7 +181,7 @@ package struct OriginConfiguration: Sendable {
   }
 
   /// Records that may be removed when they are old.
-  enum KeptKind: String, CaseIterable, Sendable { case notifications, receipts }
+  enum KeptKind: String, CaseIterable, Sendable { case notifications, receipts, audit }
 
   /// Sets how long records are kept at most, each written `kind=age`, with a comma between two in one text; an age is such
   /// as `12h`, `90d` or `1y`.
@@ -195,9 +195,9 @@ package struct OriginConfiguration: Sendable {
         let unit = parts[1].last.flatMap({ units[$0] }), let number = Int(parts[1].dropLast()),
         (1...10_000).contains(number)
       else {
-        let kinds = KeptKind.allCases.map(\.rawValue).joined(separator: " or ")
+        let kinds = KeptKind.allCases.map(\.rawValue).joined(separator: ", ")
         throw OperatorError(
-          "--keep must be \(kinds) with an age, such as receipts=90d, 12h or 1y, not \(text)")
+          "--keep must be one of \(kinds) with an age, such as receipts=90d, 12h or 1y, not \(text)")
       }
       ages[kind] = Double(number) * unit
     }
@@ -313,6 +313,7 @@ extension OriginConfiguration {
     retention.versionBytes = versionBytes
     retention.notificationAge = ages[.notifications]
     retention.receiptAge = ages[.receipts]
+    if let age = ages[.audit] { retention.auditAge = age }
     return retention
   }
 

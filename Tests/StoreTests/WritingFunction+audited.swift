@@ -49,7 +49,7 @@ extension WritingFunction {
     "removeAsset": [.assetRemoved],
     "addAuditEntries": [.serverStarted],
     "addFailedSignIn": [.signInFailed],
-    "removeAbandonedSignUps": [.userRemoved],
+    "removeAbandonedSignUps": [.userRemoved], "beginErasure": [.userRemoved],
   ]
 
   /// Functions that may find nothing to change in the table; `AuditLogTests` have them with something.
@@ -67,6 +67,7 @@ extension WritingFunction {
     "removeAssetVersions", "removeExpiredNotifications", "removeEndedSessions",
     "removeEndedRegistrations", "removeExpiredAccessTokens", "removeFailedDeliveries",
     "removeExpiredPairings", "removeDailyPushes", "removeHistory", "removeEvents",
-    "removeAuditEntries", "removePasswordlessUsers",
+    "removeAuditEntries", "removePasswordlessUsers", "removeNotifications", "removeReceipts",
+    "eraseRecords", "endErasure", "removeErasedContent",
   ]
 }

@@ -99,7 +99,7 @@ enum ServeCommand: Command {
     .value("keep-replaced-space", "MIB", "most disk space for them", default: "2048"),
     .list(
       "keep", "KIND=AGE",
-      "how long notifications, or receipts and replies, are kept at most: notifications=1y,receipts=90d"
+      "how long notifications, receipts with replies, and the audit log are kept: notifications=1y,receipts=90d,audit=2y"
     ),
     .objects,
     .value(
