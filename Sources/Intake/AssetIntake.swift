@@ -372,7 +372,8 @@ extension statvfs {
     let free = Int(clamping: f_bavail) * Int(clamping: f_frsize)
     guard free - AssetIntake.reservedSpace < bytes else { return }
     throw ServiceError(
-      .diskFull, "The server's disk is full. The file will be accepted when there is enough space.")
+      .diskFull, "The server's disk is full. The file will be accepted when there is enough space.",
+      retryAfter: 30)
   }
 }
 

@@ -121,6 +121,8 @@ package final class Store: Sendable {
     folder = try DataFolder(path, creates: access != .shared)
     if url == nil { try folder.requireOwnRecords() }
     lock = access == .owner ? try folder.lock() : nil
+    // Left by a database that has become PostgreSQL's.
+    if access == .owner, url != nil { unlink(folder.reserve) }
     reserve = DiskReserve(in: folder, size: access == .owner && url == nil ? reservedBytes : 0)
     let start = access == .owner ? NodeStart(in: folder) : nil
     node = start?.node

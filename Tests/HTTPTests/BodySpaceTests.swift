@@ -43,6 +43,7 @@ import Testing
       client.send("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n")
       let reply = client.reply()
       #expect(reply.status == 507 && reply.text.contains("disk is full"))
+      #expect(reply.fields["retry-after"] == "30")
     }
   }
 }

@@ -71,6 +71,7 @@ import Testing
     let store = try scratch.open(.sharedOrNew, reserve: Self.size)
     #expect(kept == nil && store.reserve.hasRoom && !store.reserve.release())
     guard Scratch.server != nil else { return }
+    scratch.write("of an earlier database", to: "reserve")
     let node = try scratch.open(reserve: Self.size)
     #expect(kept == nil && node.reserve.hasRoom && !node.reserve.release())
   }

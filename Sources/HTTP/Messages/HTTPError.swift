@@ -14,7 +14,13 @@ package struct HTTPError: Error, Sendable, CustomStringConvertible {
 
   /// The response to the request, a problem (RFC 9457).
   var response: Response {
-    .problem(status, detail, fields: status == 503 ? ["Retry-After": "1"] : [:])
+    let wait: Fields =
+      switch status {
+      case 503: ["Retry-After": "1"]
+      case 507: ["Retry-After": "30"]
+      default: [:]
+      }
+    return .problem(status, detail, fields: wait)
   }
 
   static let noDescriptor = HTTPError(
