@@ -80,6 +80,7 @@ let package = Package(
     module("HTTP", on: ["CLibraries", "Primitives"]),
     module("MediaTypes", on: ["Primitives"]),
     module("S3", on: ["CCurl", "CLibraries", "Primitives"]),
+    module("OpenID", on: ["CCurl", "CLibraries", "JSON", "Primitives"]),
     module("Store", on: ["S3", "CLibraries", "Primitives"]),
     module("Push", on: ["RichPushAPI", "CCurl", "CLibraries", "Primitives"]),
     module("PluginHost", on: ["CLibraries", "JSON", "Primitives"]),
@@ -102,7 +103,7 @@ let package = Package(
     module(
       "Origin",
       on: [
-        "WebApp", "Console", "PageParts", "Delivery", "Intake", "Media", "Store", "Push",
+        "WebApp", "Console", "PageParts", "Delivery", "Intake", "Media", "Store", "Push", "OpenID",
         "PluginHost", "HTTP", "MediaTypes", "RichPushAPI", "Primitives", "CLibraries",
       ],
       resources: [
@@ -163,8 +164,8 @@ let package = Package(
     tests(
       of: "Origin",
       on: [
-        "WebApp", "Console", "PageParts", "Delivery", "Intake", "Media", "Store", "Push",
-        "PluginHost", "HTTP", "RichPushAPI", "TestSupport", "richpush-exec",
+        "WebApp", "Console", "PageParts", "Delivery", "Intake", "Media", "Store", "Push", "OpenID",
+        "PluginHost", "HTTP", "RichPushAPI", "Primitives", "TestSupport", "richpush-exec",
       ]),
     tests(of: "RichPushAPI"),
     tests(of: "RichPushClient", on: ["RichPushAPI", "CCurl"]),

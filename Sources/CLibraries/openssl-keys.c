@@ -7,7 +7,9 @@
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/param_build.h>
 #include <openssl/pem.h>
+#include <openssl/rsa.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -112,6 +114,80 @@ const char *copenssl_rs256_sign(const char *pem, size_t pem_size, const void *by
                   : sign(key, bytes, count, signature, size);
   EVP_PKEY_free(key);
   return complaint;
+}
+
+/* A public key of these parts, or NULL. */
+static EVP_PKEY *public_key(const char *kind, OSSL_PARAM *parts) {
+  EVP_PKEY *key = NULL;
+  EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, kind, NULL);
+  if (context && parts && EVP_PKEY_fromdata_init(context) > 0)
+    EVP_PKEY_fromdata(context, &key, EVP_PKEY_PUBLIC_KEY, parts);
+  EVP_PKEY_CTX_free(context);
+  return key;
+}
+
+static _Bool verify(EVP_PKEY *key, _Bool is_pss, const void *bytes, size_t count,
+                    const unsigned char *signature, size_t size) {
+  EVP_MD_CTX *context = EVP_MD_CTX_new();
+  EVP_PKEY_CTX *padding = NULL;
+  _Bool is_right =
+      key && context &&
+      EVP_DigestVerifyInit_ex(context, &padding, "SHA2-256", NULL, NULL, key, NULL) > 0 &&
+      (!is_pss || (EVP_PKEY_CTX_set_rsa_padding(padding, RSA_PKCS1_PSS_PADDING) > 0 &&
+                   EVP_PKEY_CTX_set_rsa_pss_saltlen(padding, RSA_PSS_SALTLEN_DIGEST) > 0)) &&
+      EVP_DigestVerify(context, signature, size, bytes, count) == 1;
+  EVP_MD_CTX_free(context);
+  ERR_clear_error();
+  return is_right;
+}
+
+_Bool copenssl_rsa_verify(const unsigned char *modulus, size_t modulus_size,
+                          const unsigned char *exponent, size_t exponent_size, _Bool is_pss,
+                          const void *bytes, size_t count, const unsigned char *signature,
+                          size_t size) {
+  /* Others sign for seconds, or can be factored. */
+  if (modulus_size > COPENSSL_LONGEST_RSA || exponent_size > 4) return 0;
+  BIGNUM *n = BN_bin2bn(modulus, (int)modulus_size, NULL);
+  BIGNUM *e = BN_bin2bn(exponent, (int)exponent_size, NULL);
+  OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
+  OSSL_PARAM *parts = NULL;
+  if (n && e && builder && BN_num_bits(n) >= 2048 && BN_is_odd(n) && BN_is_odd(e) && !BN_is_one(e) &&
+      OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_N, n) &&
+      OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_E, e))
+    parts = OSSL_PARAM_BLD_to_param(builder);
+  EVP_PKEY *key = public_key("RSA", parts);
+  _Bool is_right = verify(key, is_pss, bytes, count, signature, size);
+  EVP_PKEY_free(key);
+  OSSL_PARAM_free(parts);
+  OSSL_PARAM_BLD_free(builder);
+  BN_free(e);
+  BN_free(n);
+  return is_right;
+}
+
+_Bool copenssl_es256_verify(const unsigned char point[65], const void *bytes, size_t count,
+                            const unsigned char signature[64]) {
+  OSSL_PARAM parts[] = {
+      OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, SN_X9_62_prime256v1, 0),
+      OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, (void *)point, 65),
+      OSSL_PARAM_construct_end(),
+  };
+  ECDSA_SIG *numbers = ECDSA_SIG_new();
+  BIGNUM *r = BN_bin2bn(signature, 32, NULL), *s = BN_bin2bn(signature + 32, 32, NULL);
+  if (!numbers || !r || !s || !ECDSA_SIG_set0(numbers, r, s)) {
+    BN_free(s);
+    BN_free(r);
+    ECDSA_SIG_free(numbers);
+    return 0;
+  }
+  unsigned char *sequence = NULL;
+  int size = i2d_ECDSA_SIG(numbers, &sequence);
+  EVP_PKEY *key = public_key("EC", parts);
+  _Bool is_right = size > 0 && verify(key, 0, bytes, count, sequence, (size_t)size);
+  EVP_PKEY_free(key);
+  OPENSSL_free(sequence);
+  ECDSA_SIG_free(numbers);
+  return is_right;
 }
 
 /* P-256 */

@@ -37,6 +37,8 @@ package final class Store: Sendable {
   package var tickets: any TicketKeys { tables }
   /// Sign-ins on web pages.
   package var sessions: any Sessions { tables }
+  /// Users as providers of OpenID Connect know them, and the sessions that began there.
+  package var identities: any Identities { tables }
   /// Tokens of publishers.
   package var accessTokens: any AccessTokens { tables }
   /// Access tokens that are the addresses of webhooks.

@@ -87,8 +87,8 @@ import Testing
 
   @Test func `hands memory to C in few places`() {
     let allowed = [
-      "Sources/HTTP/", "Sources/Push/", "Sources/S3/", "Sources/Store/", "Sources/PluginHost/",
-      "Sources/Primitives/", "Sources/RichPushClient/", "plugins/url/",
+      "Sources/HTTP/", "Sources/OpenID/", "Sources/Push/", "Sources/S3/", "Sources/Store/",
+      "Sources/PluginHost/", "Sources/Primitives/", "Sources/RichPushClient/", "plugins/url/",
     ]
     for file in Repository.files(in: "Sources", "plugins", endingIn: ".swift")
     where file.text.contains("Unmanaged") {

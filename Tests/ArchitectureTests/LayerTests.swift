@@ -31,7 +31,8 @@ import Testing
     Module("Sources/PageParts"),
     Module(
       "Sources/Origin", "WebApp", "Console", "PageParts", "Delivery", "Intake", "Media", "Store",
-      "Push", "PluginHost", "HTTP", "MediaTypes", "RichPushAPI", "Primitives", "CLibraries"),
+      "Push", "OpenID", "PluginHost", "HTTP", "MediaTypes", "RichPushAPI", "Primitives",
+      "CLibraries"),
     Module(
       "Sources/Delivery", "Intake", "Media", "Store", "Push", "PluginHost", "RichPushAPI",
       "Primitives"),
@@ -42,6 +43,7 @@ import Testing
       "Sources/Media", "Store", "PluginHost", "MediaTypes", "RichPushAPI", "Primitives",
       "CLibraries"),
     Module("Sources/S3", "Primitives", "CCurl", "CLibraries"),
+    Module("Sources/OpenID", "JSON", "Primitives", "CCurl", "CLibraries"),
     Module("Sources/Store", "S3", "Primitives", "CLibraries"),
     Module("Sources/Push", "RichPushAPI", "Primitives", "CCurl", "CLibraries"),
     Module("Sources/PluginHost", "JSON", "Primitives", "CLibraries"),

@@ -58,6 +58,17 @@ enum { COPENSSL_LONGEST_RSA = 1024 };
 const char *copenssl_rs256_sign(const char *pem, size_t pem_size, const void *bytes, size_t count,
                                 unsigned char signature[COPENSSL_LONGEST_RSA], size_t *size);
 
+/* Whether a signature of a block of memory is right: RS256 or, with `is_pss`, PS256 (RFC 7518, sections 3.3 and 3.5).
+   The RSA key has 2048 to 8192 bits; modulus and exponent are big-endian. */
+_Bool copenssl_rsa_verify(const unsigned char *modulus, size_t modulus_size,
+                          const unsigned char *exponent, size_t exponent_size, _Bool is_pss,
+                          const void *bytes, size_t count, const unsigned char *signature,
+                          size_t size);
+
+/* The same for ES256, with a point on P-256 (4, x, y). */
+_Bool copenssl_es256_verify(const unsigned char point[65], const void *bytes, size_t count,
+                            const unsigned char signature[64]);
+
 /* Diffie-Hellman on P-256 (NIST SP 800-186). A point is uncompressed: 4, x, y. All numbers are big-endian. */
 
 /* Whether `point` is on the curve. */

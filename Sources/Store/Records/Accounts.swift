@@ -16,12 +16,15 @@ package struct User: Sendable, Equatable {
   package let id: UserID
   /// The name, unique among the users there are.
   package let name: String
-  /// The password's hash as crypt(3) writes it.
+  /// The password's hash as crypt(3) writes it, or ``noPassword``.
   package let hash: String
   /// What the user may do.
   package let role: Role
   /// When the user was added.
   package let created: Date
+
+  /// In place of the hash of a user who signs in at a provider only; no password has it.
+  package static let noPassword = "*"
 }
 
 /// Matches registrations that have every tag of `with` and none of `without`.

@@ -27,6 +27,8 @@ package struct AuditActor: Sendable, Hashable {
     case token
     /// A code to pair a device.
     case code
+    /// A sign-in at a provider of OpenID Connect.
+    case provider
   }
 
   /// What it is.
@@ -96,6 +98,8 @@ package enum AuditAction: String, Sendable, CaseIterable {
   case userRemoved = "user.removed"
   case userSignedUp = "user.signed-up"
   case userApproved = "user.approved"
+  case userLinked = "user.linked"
+  case userUnlinked = "user.unlinked"
   case userRoleChanged = "user.role-changed"
   case userPasswordChanged = "user.password-changed"
   case userLimitChanged = "user.limit-changed"

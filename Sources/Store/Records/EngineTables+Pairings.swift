@@ -6,11 +6,7 @@ extension EngineTables {
     let now = now()
     return try await database.write { transaction in
       guard try transaction.lockQuota(of: user) else { return nil }
-      let open = try transaction.value(
-        "SELECT count(*) FROM pairing WHERE user_id = $1 AND ended = 0 AND expires > $2", user, now,
-        as: Int.self)
-      if open ?? 0 >= UserQuota.pairings { throw StoreError.tooManyPairings }
-      let pairing = try transaction.insertPairing(code, short: short, of: user, at: now)
+      let pairing = try transaction.insertPairing(code, short: short, ofUserInQuota: user, at: now)
       try transaction.audit(.pairingAdded, .pairing(pairing.id), at: now)
       return pairing
     }
@@ -80,6 +76,18 @@ private enum TakenPairing {
 }
 
 extension Changing {
+  /// Adds an open code to a user whose row is locked; throws `conflict` if there are too many.
+  @discardableResult
+  func insertPairing(
+    _ code: Digest, short: Digest? = nil, ofUserInQuota user: UserID, at now: Date
+  ) throws -> Pairing {
+    let open = try value(
+      "SELECT count(*) FROM pairing WHERE user_id = $1 AND ended = 0 AND expires > $2", user, now,
+      as: Int.self)
+    if open ?? 0 >= UserQuota.pairings { throw StoreError.tooManyPairings }
+    return try insertPairing(code, short: short, of: user, at: now)
+  }
+
   fileprivate func insertPairing(
     _ code: Digest, short: Digest?, of user: UserID, at now: Date
   ) throws -> Pairing {

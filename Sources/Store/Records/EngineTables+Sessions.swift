@@ -6,21 +6,8 @@ extension EngineTables {
     return try await database.write { transaction in
       let role = try transaction.value("SELECT role FROM users WHERE id = $1", user, as: Role.self)
       guard let role else { return false }
-      let session = try transaction.value(
-        """
-        INSERT INTO session(hash, user_id, created, used, user_agent) VALUES ($1, $2, $3, $3, $4)
-        RETURNING id
-        """, hash, user, now, userAgent, as: Int.self)
-      if let session {
-        try transaction.audit(
-          .sessionStarted, .session(session), by: .shown(.password, of: user, role), at: now)
-      }
-      let removed = try transaction.run(
-        """
-        DELETE FROM session WHERE user_id = $1 AND id NOT IN (
-          SELECT id FROM session WHERE user_id = $1 ORDER BY id DESC LIMIT $2)
-        """, user, Session.most)
-      if removed > 0 { transaction.effects.add(.credentialsEnded(user)) }
+      let session = NewSession(hash: hash, user: user, userAgent: userAgent)
+      try transaction.insert(session, begunBy: nil, audited: .shown(.password, of: user, role), at: now)
       return true
     }
   }
@@ -78,11 +65,43 @@ extension EngineTables {
   }
 
   func removeEndedSessions() async throws {
-    let limit = now() - Session.lifetime
+    let now = now()
+    let limit = now - Session.lifetime
     try await database.write { transaction in
       let users = try transaction.column(
         "DELETE FROM session WHERE created <= $1 RETURNING user_id", limit, as: UserID.self)
       transaction.effects.add(users.map(Effect.credentialsEnded))
+      try transaction.run(
+        "DELETE FROM used_sign_in WHERE used <= $1", now - ProviderSignIn.memory)
     }
+  }
+}
+
+/// A session that begins.
+struct NewSession: Sendable {
+  let hash: Digest
+  let user: UserID
+  let userAgent: String
+}
+
+extension Changing {
+  /// Begins a session, by a sign-in at a provider if there was one; the user's oldest end if there are too many.
+  func insert(
+    _ session: NewSession, begunBy signIn: ProviderSignIn?, audited actor: AuditActor, at now: Date
+  ) throws {
+    let id = try value(
+      """
+      INSERT INTO session(
+        hash, user_id, created, used, user_agent, issuer, provider_session, id_token)
+      VALUES ($1, $2, $3, $3, $4, $5, $6, $7) RETURNING id
+      """, session.hash, session.user, now, session.userAgent, signIn?.identity.issuer,
+      signIn?.session, signIn?.token, as: Int.self)
+    if let id { try audit(.sessionStarted, .session(id), by: actor, at: now) }
+    let removed = try run(
+      """
+      DELETE FROM session WHERE user_id = $1 AND id NOT IN (
+        SELECT id FROM session WHERE user_id = $1 ORDER BY id DESC LIMIT $2)
+      """, session.user, Session.most)
+    if removed > 0 { effects.add(.credentialsEnded(session.user)) }
   }
 }

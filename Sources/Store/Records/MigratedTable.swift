@@ -32,7 +32,12 @@ struct MigratedTable: Sendable {
       "users", key: "id",
       columns: "id name hash role created max_devices own_sent own_since"),
     MigratedTable("user_attribute", key: "user_id", "name", columns: "user_id name value"),
-    MigratedTable("session", key: "id", columns: "id hash user_id created used user_agent"),
+    MigratedTable(
+      "session", key: "id",
+      columns: "id hash user_id created used user_agent issuer provider_session id_token"),
+    MigratedTable(
+      "provider_identity", key: "issuer", "subject", columns: "issuer subject user_id created"),
+    MigratedTable("used_sign_in", key: "hash", columns: "hash used"),
     MigratedTable(
       "access_token", key: "id",
       columns: "id user_id name hash audience receipts assets rate created expires used used_from"),

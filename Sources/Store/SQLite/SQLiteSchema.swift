@@ -413,6 +413,21 @@ enum SQLiteSchema {
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX erased_content_by_time ON erased_content(erased);
     """,
+    """
+    -- Sessions that began there. issuer: the provider. provider_session, id_token: its name of the session, and its token.
+    ALTER TABLE session ADD COLUMN issuer TEXT;
+    ALTER TABLE session ADD COLUMN provider_session TEXT;
+    ALTER TABLE session ADD COLUMN id_token TEXT;
+    -- Users as providers of OpenID Connect know them, and sign-ins there that have counted.
+    CREATE TABLE provider_identity(
+      issuer TEXT NOT NULL, subject TEXT NOT NULL, user_id INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
+      created INTEGER NOT NULL, PRIMARY KEY (issuer, subject)
+    ) STRICT, WITHOUT ROWID;
+    CREATE UNIQUE INDEX identity_of_user ON provider_identity(user_id, issuer);
+    CREATE TABLE used_sign_in(hash TEXT PRIMARY KEY, used INTEGER NOT NULL) STRICT;
+    CREATE INDEX used_sign_in_by_age ON used_sign_in(used);
+    CREATE INDEX session_of_provider ON session(issuer, provider_session) WHERE issuer IS NOT NULL;
+    """,
   ]
 
   /// The tables of ``version``.
@@ -433,12 +448,23 @@ enum SQLiteSchema {
       user_id INTEGER NOT NULL REFERENCES users ON DELETE CASCADE, name TEXT NOT NULL,
       value TEXT NOT NULL, PRIMARY KEY (user_id, name)
     ) STRICT, WITHOUT ROWID;
+    -- issuer: the provider where it began. provider_session, id_token: its name of the session, and its token.
     CREATE TABLE session(
       id INTEGER PRIMARY KEY AUTOINCREMENT, hash TEXT NOT NULL UNIQUE, user_id INTEGER NOT NULL,
-      created INTEGER NOT NULL, used INTEGER NOT NULL, user_agent TEXT NOT NULL
+      created INTEGER NOT NULL, used INTEGER NOT NULL, user_agent TEXT NOT NULL,
+      issuer TEXT, provider_session TEXT, id_token TEXT
     ) STRICT;
     CREATE INDEX session_of_user ON session(user_id, id);
     CREATE INDEX session_by_age ON session(created);
+    -- Users as providers of OpenID Connect know them, and sign-ins there that have counted.
+    CREATE TABLE provider_identity(
+      issuer TEXT NOT NULL, subject TEXT NOT NULL, user_id INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
+      created INTEGER NOT NULL, PRIMARY KEY (issuer, subject)
+    ) STRICT, WITHOUT ROWID;
+    CREATE UNIQUE INDEX identity_of_user ON provider_identity(user_id, issuer);
+    CREATE TABLE used_sign_in(hash TEXT PRIMARY KEY, used INTEGER NOT NULL) STRICT;
+    CREATE INDEX used_sign_in_by_age ON used_sign_in(used);
+    CREATE INDEX session_of_provider ON session(issuer, provider_session) WHERE issuer IS NOT NULL;
 
     -- Tokens of publishers. audience: to whom they send, of everybody null. receipts, assets: what else they allow. rate:
     -- notifications a minute. used, used_from: their last use.
