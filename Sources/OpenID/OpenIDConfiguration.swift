@@ -39,7 +39,7 @@ package struct OpenIDConfiguration: Sendable {
   }
 
   /// Whether nobody on the network can read what is sent to a URL.
-  static func isProtected(_ url: String) -> Bool {
+  package static func isProtected(_ url: String) -> Bool {
     guard url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") }) else {
       return false
     }

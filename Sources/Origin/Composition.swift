@@ -157,7 +157,8 @@ struct RouteServices: Sendable {
   ) {
     let logins = FailedLogins()
     authenticator = Authenticator(
-      store: store, isDemo: configuration.isDemo, failures: logins, clock: clock)
+      store: store, isDemo: configuration.isDemo, signIn: configuration.signIn, failures: logins,
+      clock: clock)
     let mediaRoutes = MediaRoutes(
       store: store, host: media.host, renderer: media.renderer,
       resolved: ResolvedMediaCache(countedBy: requests.counter(of: "/api/notifications/{}")))
@@ -187,7 +188,9 @@ struct RouteServices: Sendable {
     let sent = SentRoutes(
       store: store, announcement: delivery.publisher.announcement,
       approveAbove: configuration.approveAbove, isDemo: configuration.isDemo, exports: exports)
-    let sessions = SessionRoutes(store: store, authenticator: authenticator)
+    let provider = ProviderRoutes(configuration, store: store, clock: clock, log: log)
+    let sessions = SessionRoutes(
+      store: store, authenticator: authenticator, provider: provider)
     let registrations = RegistrationRoutes(
       store: store, announcement: delivery.publisher.announcement,
       lanes: configuration.push.lanes,
@@ -250,7 +253,8 @@ struct RouteServices: Sendable {
         store: store, mode: configuration.signUp, subjects: configuration.subjects.map(\.tag),
         limiter: SignUpLimiter(clock: clock), registrations: registrations),
       pushes: delivery.pushes, events: delivery.events,
-      pages: PageRoutes(configuration, sessions: sessions).routes, compatible: compatible.routes)
+      pages: PageRoutes(configuration, sessions: sessions).routes + (provider?.routes ?? []),
+      compatible: compatible.routes)
     dispatcher = RequestDispatcher(table, authenticator: authenticator, store: store, log: log)
     (responder, ntfy) = compatible.responders(dispatcher)
     if configuration.logsAudit {

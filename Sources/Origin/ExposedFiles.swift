@@ -39,7 +39,8 @@ extension OriginConfiguration {
   /// A sentence for each file with a secret that every user of the machine can read or change: the TLS key, and
   /// what the variables `RICHPUSH_…_FILE` name.
   private var exposedSecrets: [String] {
-    (certificates.map(\.key) + pushFiles + (objects?.files ?? [])).filter(ExposedFiles.contain)
+    (certificates.map(\.key) + pushFiles + (objects?.files ?? []) + signIn.files)
+      .filter(ExposedFiles.contain)
       .map { "every user of this machine can read the secret in \($0): chmod o= \($0)" }
   }
 }

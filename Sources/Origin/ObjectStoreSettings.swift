@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Media
 import Store
 
@@ -30,10 +29,7 @@ package struct ObjectStoreSettings: Sendable {
   /// - Throws: `OperatorError` that names the option or the variable that is wrong.
   package init?(_ url: String?, environment: [String: String]) throws {
     guard let url, !url.isEmpty else { return nil }
-    let authority = environment[Self.authority].flatMap { $0.isEmpty ? nil : $0 }
-    if let authority, try !Self.text(Self.authority, authority).contains("-BEGIN CERTIFICATE-") {
-      throw OperatorError("\(Self.authority) names \(authority), which is not a PEM certificate")
-    }
+    let authority = try SecretVariable.authority(Self.authority, environment)
     let key = try Self.secret(Self.accessKey, environment)
     let secret = try Self.secret(Self.secretKey, environment)
     do throws(StoreError) {
@@ -48,26 +44,12 @@ package struct ObjectStoreSettings: Sendable {
   /// - Throws: An error that says which of these is not possible.
   package func check() async throws { try await configuration.check() }
 
-  /// A secret from the variable itself, or from the file that `<name>_FILE` names.
   private static func secret(
     _ name: String, _ environment: [String: String]
   ) throws(OperatorError) -> String {
-    let file = name + "_FILE"
-    switch (environment[name] ?? "", environment[file] ?? "") {
-    case ("", ""): throw OperatorError("--objects needs \(name) or \(file)")
-    case (let text, ""): return text
-    case ("", let path):
-      return String(try Self.text(file, path).reversed().drop(while: \.isWhitespace).reversed())
-    default: throw OperatorError("\(name) and \(file) are both set; only one may be")
+    guard let text = try SecretVariable.text(name, environment) else {
+      throw OperatorError("--objects needs \(name) or \(name)_FILE")
     }
-  }
-
-  private static func text(
-    _ name: String, _ path: String
-  ) throws(OperatorError) -> String {
-    guard let data = try? Data(contentsOf: URL(filePath: path)) else {
-      throw OperatorError("\(name) names \(path), which can't be read")
-    }
-    return String(decoding: data, as: UTF8.self)
+    return text
   }
 }

@@ -80,6 +80,8 @@ package struct OriginConfiguration: Sendable {
   package var subjects: [Subject] = []
   /// Whether people can add themselves as users, who get only ``subjects``; nil if not.
   package var signUp: SignUp?
+  /// How people sign in.
+  package var signIn = SignInSettings()
   /// To how many people a notification may be sent without another publisher's approval; nil for any number.
   package var approveAbove: Int?
   /// What holds for all pushes that are not urgent.
@@ -273,7 +275,7 @@ extension OriginConfiguration {
   private var secretPaths: [String] {
     let entries = (try? FileManager.default.contentsOfDirectory(atPath: data)) ?? []
     return [data, assets] + entries.filter { $0 != "scratch" }.map { "\(data)/\($0)" } + pushFiles
-      + (objects?.files ?? [])
+      + (objects?.files ?? []) + signIn.files
       + certificates.flatMap { [$0.certificate, $0.key] } + (accessLog.map { [$0] } ?? [])
   }
 
@@ -332,6 +334,7 @@ extension OriginConfiguration {
         "--cors-origin must be * or an origin such as https://app.example, not \(origin)")
     }
     try app?.check()
+    try signIn.check(publicURL: publicURL, isDemo: isDemo)
     // Opening the database's files as assets ends SQLite's locks in this process, and a recipient could be sent any of
     // them.
     guard !data.realPath.isInside(assets.realPath) else {
@@ -436,6 +439,15 @@ extension OriginConfiguration {
     if let access = try? await store.databaseAccess() { warn(of: access, log) }
     if !isDemo, try await store.accounts.users().isEmpty {
       log(.notice, "config", "no users yet; add one: richpush user add NAME --role publisher")
+    }
+    if let name = signIn.passwordUser {
+      let user = try await store.accounts.user(named: name)
+      if user?.role != .admin || user?.hasPassword != true {
+        log(
+          .warning, "config",
+          "--password-sign-in \(name): there is no admin of this name with a password, so nobody can sign in while the "
+            + "provider is away")
+      }
     }
   }
 

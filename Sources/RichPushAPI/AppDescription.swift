@@ -13,6 +13,10 @@ package struct AppDescription: Sendable, Codable {
   /// The key with which pages subscribe at their push services (RFC 8292), in base64url; nil if the server sends no
   /// pushes to browsers.
   @Nullable package var vapidKey: String?
+  /// What people call the provider at which they sign in; nil if there is none.
+  @Nullable package var singleSignOn: String?
+  /// Whether everybody has a password.
+  package let passwords: Bool
 
   /// A tag with its name for people.
   package struct Subject: Sendable, Codable {
@@ -28,9 +32,10 @@ package struct AppDescription: Sendable, Codable {
   /// Creates the response.
   package init(
     name: String, colour: String, subjects: [Subject], signUp: String?, demo: Bool,
-    vapidKey: String?
+    vapidKey: String?, singleSignOn: String?, passwords: Bool
   ) {
     (self.name, self.colour, self.subjects, self.demo) = (name, colour, subjects, demo)
-    (self.signUp, self.vapidKey) = (signUp, vapidKey)
+    self.passwords = passwords
+    (self.signUp, self.vapidKey, self.singleSignOn) = (signUp, vapidKey, singleSignOn)
   }
 }

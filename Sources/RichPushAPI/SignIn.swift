@@ -69,11 +69,26 @@ public struct SignInState: Sendable, Equatable, Codable {
   public let signedIn: Bool
   /// Whether the server admits everybody whose password is the name.
   public let demo: Bool
+  /// What people call the provider at which they sign in, by `/auth/sign-in`; nil if there is none.
+  @Nullable public var singleSignOn: String?
+  /// Whether everybody has a password.
+  public let passwords: Bool
 
   /// Creates the response.
-  package init(signedIn: Bool, demo: Bool) {
-    (self.signedIn, self.demo) = (signedIn, demo)
+  package init(signedIn: Bool, demo: Bool, singleSignOn: String?, passwords: Bool) {
+    (self.signedIn, self.demo, self.passwords) = (signedIn, demo, passwords)
+    self.singleSignOn = singleSignOn
   }
+}
+
+/// Where somebody who has signed out goes on: the response of `DELETE /api/session` for a session that began at a
+/// provider.
+package struct SignedOut: Sendable, Equatable, Codable {
+  /// Where the provider ends its own session.
+  package let location: String
+
+  /// Creates the response.
+  package init(location: String) { self.location = location }
 }
 
 /// The body of `PUT /api/password`.

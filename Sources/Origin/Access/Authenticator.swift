@@ -65,6 +65,8 @@ final class Authenticator: Sendable {
   private let store: Store
   private let accounts: any Accounts
   let isDemo: Bool
+  /// How people sign in.
+  let signIn: SignInSettings
   private let logins: LoginCache
   private let hashing = DispatchQueue(label: "richpush.passwords", attributes: .concurrent)
   private let limiter = HashLimiter(width: ProcessInfo.processInfo.activeProcessorCount)
@@ -76,11 +78,12 @@ final class Authenticator: Sendable {
 
   /// Authenticates the store's users; in demo mode, also any user whose password equals the name.
   init(
-    store: Store, isDemo: Bool, failures: FailedLogins = FailedLogins(),
+    store: Store, isDemo: Bool, signIn: SignInSettings = SignInSettings(),
+    failures: FailedLogins = FailedLogins(),
     logins: LoginCache = LoginCache(), clock: any SteadyClock = ContinuousClock()
   ) {
     (self.store, accounts) = (store, store.accounts)
-    (self.isDemo, uses) = (isDemo, AccessTokenUses(clock: clock))
+    (self.isDemo, self.signIn, uses) = (isDemo, signIn, AccessTokenUses(clock: clock))
     (self.failures, self.logins) = (failures, logins)
     // Otherwise the first unknown name would take longer than later ones.
     if !isDemo { hashing.async { [limiter] in limiter.record(Self.dummy.duration) } }
@@ -306,9 +309,12 @@ final class Authenticator: Sendable {
       return .tooManyFailures(wait: wait)
     }
     let user: User?
-    do { user = try await accounts.user(named: credentials.name) } catch {
-      return .failed(ServiceError(any: error))
-    }
+    do {
+      // Somebody without a password takes as long as an unknown name.
+      let found = try await accounts.user(named: credentials.name)
+      let hasPassword = signIn.admitsPassword(of: credentials.name) && found?.hasPassword == true
+      user = hasPassword ? found : nil
+    } catch { return .failed(ServiceError(any: error)) }
     let isRight = await withCheckedContinuation { continuation in
       hashing.async { [limiter] in
         let hash = user?.hash ?? Self.dummy.hash

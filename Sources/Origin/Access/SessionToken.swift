@@ -17,15 +17,20 @@ struct SessionToken: Sendable {
   ///
   /// A page of the same site, such as another port of this machine, may set a cookie of the same name.
   init?(in request: Request) {
-    guard let name = Self.cookieName(for: request), let field = request.fields["Cookie"] else {
-      return nil
-    }
+    guard let name = Self.cookieName(for: request),
+      let value = Self.value(ofCookie: name, in: request), value.utf8.count == 43
+    else { return nil }
+    text = value
+  }
+
+  /// What a request's cookie of a name has; nil if there is none, or more than one.
+  static func value(ofCookie name: String, in request: Request) -> String? {
+    guard let field = request.fields["Cookie"] else { return nil }
     let values = field.split { $0 == ";" || $0 == "," }.compactMap { pair -> Substring? in
       let pair = pair.drop { $0 == " " }
       return pair.hasPrefix(name + "=") ? pair.dropFirst(name.utf8.count + 1) : nil
     }
-    guard values.count == 1, values[0].utf8.count == 43 else { return nil }
-    text = String(values[0])
+    return values.count == 1 ? String(values[0]) : nil
   }
 
   /// What the store keeps; a random token needs no slow hash.
@@ -42,9 +47,12 @@ struct SessionToken: Sendable {
   /// The `Set-Cookie` field that removes the cookie from the browser.
   static func removeCookie(_ name: String) -> String { setCookie(name, "", maxAge: 0) }
 
-  private static func setCookie(_ name: String, _ value: String, maxAge: Int) -> String {
-    let secure = name == secureName ? " Secure;" : ""
-    return "\(name)=\(value); Path=/;\(secure) HttpOnly; SameSite=Strict; Max-Age=\(maxAge)"
+  /// A `Set-Cookie` field; `name` is, or begins with, that of ``cookieName(for:)``.
+  static func setCookie(
+    _ name: String, _ value: String, maxAge: Int, sameSite: String = "Strict"
+  ) -> String {
+    let secure = name.hasPrefix(secureName) ? " Secure;" : ""
+    return "\(name)=\(value); Path=/;\(secure) HttpOnly; SameSite=\(sameSite); Max-Age=\(maxAge)"
   }
 
   private static let secureName = "__Host-richpush"

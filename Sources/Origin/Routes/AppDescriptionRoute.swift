@@ -13,7 +13,9 @@ struct AppDescriptionRoute: Sendable {
       AppDescription(
         name: app.name, colour: app.colour,
         subjects: configuration.subjects.map { .init(tag: $0.tag, name: $0.name) },
-        signUp: configuration.signUp?.rawValue, demo: configuration.isDemo, vapidKey: vapidKey))
+        signUp: configuration.signUp?.rawValue, demo: configuration.isDemo, vapidKey: vapidKey,
+        singleSignOn: configuration.signIn.provider == nil ? nil : configuration.signIn.name,
+        passwords: configuration.signIn.passwordUser == nil))
   }
 
   func get(_ context: RequestContext) throws -> Response {

@@ -139,7 +139,7 @@ private struct AppManifest: Encodable {
 
 extension String {
   /// The text as content of an element or an attribute.
-  fileprivate var escapedForHTML: String {
+  var escapedForHTML: String {
     replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing("\"", with: "&quot;")
   }
 }

@@ -97,7 +97,7 @@ final class RequestDispatcher: Responder {
       return authenticate(request, route, authorize)
     }
     switch authenticator.find(authorization, from: request.peer) {
-    case .invalid: return .immediate(Self.unauthorized)
+    case .invalid: return .immediate(unauthorized)
     case .caller(let caller): return authorize(caller, nil)
     case .unverified(let given):
       return .deferred(deadline: Self.verificationTime) { [self] in
@@ -107,7 +107,7 @@ final class RequestDispatcher: Responder {
         }
         return switch verification {
         case .caller(let caller, let record): authorize(caller, record)
-        case .wrong: .immediate(Self.refusal(of: given))
+        case .wrong: .immediate(refusal(of: given))
         case .tooManyFailures(let wait): .immediate(Self.tooManyFailures(wait: wait))
         case .busy(let wait): .immediate(Self.tooManyLogins(wait: wait))
         case .failed(let error): .immediate(response(to: request, error))
@@ -121,7 +121,7 @@ final class RequestDispatcher: Responder {
     _ request: Request, _ route: Route,
     _ authorize: @escaping @Sendable (Caller, FetchRecord?) -> ResponsePlan
   ) -> ResponsePlan {
-    guard SessionToken.isFromOwnPage(request) else { return .immediate(Self.unauthorized) }
+    guard SessionToken.isFromOwnPage(request) else { return .immediate(unauthorized) }
     guard let token = SessionToken(in: request) else {
       return .immediate(SessionRoutes.signedOut)
     }
@@ -286,8 +286,12 @@ final class RequestDispatcher: Responder {
   /// request without a body.
   private static let verificationTime = Duration.seconds(90)
 
-  private static let unauthorized = Response.problem(
-    401, "Name and password are missing or wrong (Basic authentication).", fields: passwordWanted)
+  private var unauthorized: Response {
+    .problem(
+      401,
+      "Name and password are missing or wrong\(authenticator.signIn.passwordHint) (Basic authentication).",
+      fields: Self.passwordWanted)
+  }
 
   fileprivate static let passwordWanted: Fields = [
     "WWW-Authenticate": "Basic realm=\"richpush\", charset=\"UTF-8\""
@@ -302,10 +306,10 @@ final class RequestDispatcher: Responder {
     401, "The access token is wrong, was removed, has expired, or is another user's.",
     fields: tokenWanted)
 
-  private static func refusal(of given: Authenticator.Unverified) -> Response {
+  private func refusal(of given: Authenticator.Unverified) -> Response {
     switch given.secret {
-    case .token: invalidToken
-    case .accessToken: invalidAccessToken
+    case .token: Self.invalidToken
+    case .accessToken: Self.invalidAccessToken
     case .password: unauthorized
     }
   }

@@ -7,6 +7,8 @@ import Store
 struct SessionRoutes: Sendable {
   let store: Store
   let authenticator: Authenticator
+  /// Signs people in and out elsewhere; nil if they have passwords only.
+  let provider: ProviderRoutes?
 
   /// Rejects requests of foreign pages, and those whose cookie could be overheard, before the body is read.
   func mayPost(_ context: RequestContext) throws -> Response? {
@@ -24,7 +26,13 @@ struct SessionRoutes: Sendable {
     let request = context.request
     let isSignedIn =
       SessionToken.isFromOwnPage(request) ? try await hasSession(request) : false
-    return .json(200, SignInState(signedIn: isSignedIn, demo: authenticator.isDemo))
+    let settings = authenticator.signIn
+    return .json(
+      200,
+      SignInState(
+        signedIn: isSignedIn, demo: authenticator.isDemo,
+        singleSignOn: settings.provider == nil ? nil : settings.name,
+        passwords: settings.passwordUser == nil))
   }
 
   /// Whether a request has the cookie of a session, from wherever it was sent.
@@ -43,6 +51,13 @@ struct SessionRoutes: Sendable {
     _ = try context.query()
     let (request, caller) = (context.request, context.caller)
     let change = try JSONCoding.request(PasswordChange.self, from: context.body)
+    let settings = authenticator.signIn
+    guard settings.admitsPassword(of: caller.name),
+      try await store.accounts.user(named: caller.name)?.hasPassword != false
+    else {
+      throw ServiceError(
+        .conflict, "You have no password here: you sign in with \(settings.name), which can change it.")
+    }
     guard let authorization = Self.authorization(caller.name, change.old) else {
       throw Self.wrongOldPassword
     }
@@ -87,22 +102,22 @@ struct SessionRoutes: Sendable {
     let cookie = try Self.cookieName(for: request)
     let login = try JSONCoding.request(SignIn.self, from: context.body)
     guard let authorization = Self.authorization(login.username, login.password) else {
-      return Self.wrongPassword
+      return wrongPassword
     }
     switch await authenticator.verify(authorization, from: request.peer) {
-    case .wrong: return Self.wrongPassword
+    case .wrong: return wrongPassword
     case .tooManyFailures(let wait): return RequestDispatcher.tooManyFailures(wait: wait)
     case .busy(let wait): return RequestDispatcher.tooManyLogins(wait: wait)
     case .failed(let error): throw error
     case .caller(let caller, _):
       guard let token = try await addSession(of: caller.id, request) else {
-        return Self.wrongPassword
+        return wrongPassword
       }
       // The user may have been changed meanwhile.
       guard try await store.isCurrent(caller) else {
         let added = try await store.sessions.sessionUser(withToken: token.hash)
         if let added { _ = try await store.sessions.removeSession(added.session, user: added.id) }
-        return Self.wrongPassword
+        return wrongPassword
       }
       return .empty(204, fields: ["Set-Cookie": token.setCookie(cookie)])
     }
@@ -124,13 +139,18 @@ struct SessionRoutes: Sendable {
         }))
   }
 
-  /// `DELETE /api/session`: signs out.
+  /// `DELETE /api/session`: signs out; 200 with where to go if the session began at a provider, which has one of its own.
   func delete(_ context: RequestContext) async throws -> Response {
     guard let session = context.caller.session,
       let cookie = SessionToken.cookieName(for: context.request)
     else { throw ServiceError(.notFound, "This request belongs to no session.") }
-    return try await end(
+    let token = try await store.identities.providerToken(ofSession: session)
+    let response = try await end(
       session, context, fields: ["Set-Cookie": SessionToken.removeCookie(cookie)])
+    guard let token,
+      let address = await provider?.endSession(token: token.isEmpty ? nil : token, from: .console)
+    else { return response }
+    return .json(200, SignedOut(location: address), fields: response.fields)
   }
 
   /// `DELETE /api/session/<id>`: ends one of the caller's sessions.
@@ -168,8 +188,11 @@ struct SessionRoutes: Sendable {
 
   private static let wrongOldPassword = ServiceError(.forbidden, "The old password is wrong.")
 
-  private static let wrongPassword = Response.problem(
-    401, "Name or password is wrong.", fields: signInWanted)
+  private var wrongPassword: Response {
+    .problem(
+      401, "Name or password is wrong\(authenticator.signIn.passwordHint).",
+      fields: Self.signInWanted)
+  }
 
   /// Does not offer Basic, for which browsers ask in a box of their own.
   static let signInWanted: Fields = ["WWW-Authenticate": "Cookie realm=\"richpush\""]

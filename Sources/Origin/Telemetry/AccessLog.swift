@@ -118,6 +118,10 @@ extension HTTP.Request {
     if let match = target.prefixMatch(of: address) { return match.output + "-" }
     let isMedia = segments.first { !$0.isEmpty }?.lowercased() == "media"
     if isMedia || Self.holds("signature=", in: target) { return "/media/-" }
+    // A code of a provider, and the state of a sign-in.
+    if segments.first?.lowercased() == "auth", target.contains("?") {
+      return (target.wholeMatch(of: /(\/auth\/[a-z-]+\?).*/)?.1 ?? "/") + "-"
+    }
     // The credentials of other programs' APIs: an access token may be wherever their clients like.
     if Self.holds(AccessToken.prefix, "auth=", "token=", in: target) { return "/-" }
     if Self.holds("pair=", in: target) {

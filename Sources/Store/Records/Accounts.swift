@@ -23,6 +23,9 @@ package struct User: Sendable, Equatable {
   /// When the user was added.
   package let created: Date
 
+  /// Whether the user can have one, or signs in at a provider only.
+  package var hasPassword: Bool { hash != Self.noPassword }
+
   /// In place of the hash of a user who signs in at a provider only; no password has it.
   package static let noPassword = "*"
 }
