@@ -276,6 +276,29 @@ package struct DataFolderAdmin: Sendable {
     }
   }
 
+  /// Links a user with what a provider of OpenID Connect calls the same person.
+  ///
+  /// - Throws: `OperatorError` if there is no such user, or the link is another user's.
+  package func link(_ name: String, with subject: String, at issuer: String) async throws {
+    let isLinked: Bool
+    do {
+      isLinked = try await store.identities.link(
+        name, with: Identity(issuer: issuer, subject: subject))
+    } catch let error as StoreError where error.code == .conflict {
+      throw OperatorError(error.reason)
+    }
+    guard isLinked else { throw OperatorError("there is no user \(name.quoted)") }
+  }
+
+  /// Ends a user's links with providers, and the sessions that began by them.
+  ///
+  /// - Throws: `OperatorError` if the user has none.
+  package func unlink(_ name: String) async throws {
+    guard try await store.identities.unlink(name) else {
+      throw OperatorError("no user \(name.quoted) is linked with anybody")
+    }
+  }
+
   /// Those who have signed up and wait for approval, the longest first.
   package func signUps() async throws -> [SignUpPage.SignUp] {
     try await store.signUps.signUps(after: nil, limit: .max).map {

@@ -30,6 +30,7 @@ struct RichPush {
     commands.flatMap { $0.options }.filter(\.hasVariable).map(\.variable)
       + OriginConfiguration.pushVariables.map(\.name)
       + ObjectStoreSettings.variables.map(\.name)
+      + SignInSettings.variables.map(\.name)
   }
 
   /// The umask that the program was started with.

@@ -84,6 +84,10 @@ struct Option: Sendable {
   /// The flag of all commands that use the records.
   static let database = value(
     "database", "URL", "postgres://…: the records are there, not in --data (docs/SCALING.md)")
+
+  /// The flag of all commands that know where people sign in.
+  static let oidcIssuer = value(
+    "oidc-issuer", "URL", "people sign in at this provider of OpenID Connect (docs/OPERATIONS.md)")
 }
 
 /// Why a command failed.

@@ -16,12 +16,12 @@ enum ConfigCommand: Command {
 
     FILE is read as systemd reads it for the packaged service; the default is
     /etc/richpush/richpush.env. The exit code of check is 78 if anything is wrong. It connects to the
-    database, writes, reads and removes a small object in the bucket of --objects, reads the TLS
-    certificates, and warns of what is permitted and probably not meant, such as secrets that every
+    database, writes, reads and removes a small object in the bucket of --objects, asks the provider
+    of --oidc-issuer to describe itself, reads the TLS certificates, and warns of what is permitted and probably not meant, such as secrets that every
     user of the machine can read: in FILE, and in the files that it names.
     """
   static let options: [Option] = [
-    .flag("offline", "check: neither connect to the database nor to the object store")
+    .flag("offline", "check: connect neither to the database nor to the object store or the provider")
       .withoutVariable
   ]
   static let operands = ["check|template", "[FILE]"]
@@ -58,6 +58,9 @@ enum ConfigCommand: Command {
       }
       if !isOffline, let problem = await objectsProblem(configuration) {
         problems.append((file.line(of: Option.objects.variable) ?? 0, problem))
+      }
+      if !isOffline, let problem = await providerProblem(configuration) {
+        problems.append((file.line(of: Option.oidcIssuer.variable) ?? 0, problem))
       }
     }
     for problem in problems.sorted(by: { $0.line < $1.line }) {
@@ -105,6 +108,14 @@ enum ConfigCommand: Command {
   private static func objectsProblem(_ configuration: OriginConfiguration) async -> String? {
     do {
       try await configuration.objects?.check()
+      return nil
+    } catch { return error.logDescription }
+  }
+
+  /// Why nobody could sign in at the provider.
+  private static func providerProblem(_ configuration: OriginConfiguration) async -> String? {
+    do {
+      try await configuration.signIn.checkProvider()
       return nil
     } catch { return error.logDescription }
   }
@@ -159,7 +170,7 @@ enum ConfigCommand: Command {
 
   /// Variables that belong to no flag.
   private static var otherVariables: [(name: String, explanation: String, isSecret: Bool)] {
-    OriginConfiguration.pushVariables + ObjectStoreSettings.variables
+    OriginConfiguration.pushVariables + ObjectStoreSettings.variables + SignInSettings.variables
   }
 
   /// A table of what is in force, without secrets.
@@ -208,6 +219,7 @@ enum ConfigCommand: Command {
     }
     let push = OriginConfiguration.pushVariables.map { entry($0.name, "", $0.explanation) }
     let objects = ObjectStoreSettings.variables.map { entry($0.name, "", $0.explanation) }
+    let signIn = SignInSettings.variables.map { entry($0.name, "", $0.explanation) }
     return """
       # The configuration of the richpush server: the environment of the service. Remove the # in front
       # of a variable to set it; its present value is the default. It may have secrets, so others must
@@ -224,6 +236,10 @@ enum ConfigCommand: Command {
       # The object store, see /usr/share/doc/richpush/SCALING.md
 
       \(objects.joined(separator: "\n\n"))
+
+      # The provider of OpenID Connect, see /usr/share/doc/richpush/OPERATIONS.md
+
+      \(signIn.joined(separator: "\n\n"))
       """
   }
 

@@ -20,6 +20,8 @@ enum UserCommand: Command {
       richpush user pair alice            a QR code for alice's phone, instead of a password
       richpush user pairings alice        the codes that are open
       richpush user pairings alice --end 3
+      richpush user link alice 8f2c…      alice is who the provider of --oidc-issuer calls 8f2c…
+      richpush user unlink alice          and is not any more
       richpush user waiting               who has signed up and waits for approval
       richpush user approve guest-k7m     gives one of them the wanted subjects
       richpush user remove alice          the account: what others have counted stays, without name
@@ -50,11 +52,13 @@ enum UserCommand: Command {
     .value("max-devices", "NUMBER", "add, quota: how many devices can be registered"),
     .value("end", "ID", "devices: end this registration; pairings: revoke this code"),
     .value("public-url", "URL", "pair: the server's address for phones"),
+    .oidcIssuer,
     .flag("json", "devices, pair, pairings, waiting: print one JSON object per line"),
     .flag("end-registrations", "password: end the registrations of all devices, too"),
   ]
   static let operands = [
-    "add|password|quota|list|devices|pair|pairings|waiting|approve|remove|export|erase", "[NAME]",
+    "add|password|quota|list|devices|pair|pairings|link|unlink|waiting|approve|remove|export|erase",
+    "[NAME]", "[SUBJECT]",
   ]
 
   static func run(_ arguments: Arguments) async throws {
@@ -71,6 +75,9 @@ enum UserCommand: Command {
     }
     let maxDevices = try arguments.maxDevices()
     let report = Report(isJSON: arguments.flag("json"))
+    if let other = arguments.operands.dropFirst(2).first, arguments.operands[0] != "link" {
+      throw CommandLineError.usage("unexpected argument '\(other)' of richpush user")
+    }
     switch (arguments.operands[0], arguments.subject) {
     case ("add", let name?):
       let role = try arguments.required("role")
@@ -115,6 +122,19 @@ enum UserCommand: Command {
       }
       try await users(false).endPairing(pairing, of: name)
       Terminal.print("revoked \(pairing) of \(name)")
+    case ("link", let name?):
+      guard let issuer = arguments.string(Option.oidcIssuer.name), !issuer.isEmpty,
+        let subject = arguments.operands.dropFirst(2).first
+      else {
+        throw CommandLineError.usage("usage: user link NAME SUBJECT --oidc-issuer URL")
+      }
+      try await users(false).link(name, with: subject, at: issuer)
+      Terminal.print("\(name) signs in at \(issuer)")
+      try await arguments.notifyServer()
+    case ("unlink", let name?):
+      try await users(false).unlink(name)
+      Terminal.print("\(name) is linked with nobody")
+      try await arguments.notifyServer()
     case ("waiting", nil):
       report.list(SignUpPage.SignUp.heads, try await users(false).signUps())
     case ("approve", let name?):
@@ -130,8 +150,8 @@ enum UserCommand: Command {
       try await UserData.erase(name, arguments, in: content())
     default:
       throw CommandLineError.usage(
-        "usage: user list, user waiting, user add NAME, or user password, quota, devices, pair, pairings, approve, "
-          + "remove, export or erase NAME, or user erase --number NUMBER")
+        "usage: user list, user waiting, user add NAME, user link NAME SUBJECT, or user password, quota, devices, "
+          + "pair, pairings, unlink, approve, remove, export or erase NAME, or user erase --number NUMBER")
     }
   }
 }

@@ -45,6 +45,25 @@ enum ServeCommand: Command {
     .list("subjects", "TAG=NAME", "what people can choose to get, such as news=News"),
     .value(
       "sign-up", "HOW", "people add themselves for --subjects: open, or approval by an admin"),
+    .oidcIssuer,
+    .value(
+      "oidc-client-id", "ID", "what the provider calls this server", default: "richpush"),
+    .value(
+      "oidc-name", "TEXT", "what people call the provider", default: SignInSettings().name),
+    .value(
+      "oidc-scopes", "LIST", "what the provider is asked for beside openid",
+      default: "profile,email"),
+    .value(
+      "oidc-user-claim", "CLAIM", "what a new user is called", default: "preferred_username"),
+    .value("oidc-groups-claim", "CLAIM", "what has a user's groups", default: "groups"),
+    .list(
+      "oidc-roles", "GROUP=ROLE",
+      "members of a group are device, publisher or admin; others are device, or refused if a group is"),
+    .flag("oidc-linked-only", "make no users at their first sign-in: see richpush user link"),
+    .value(
+      "password-sign-in", "WHO",
+      "who can sign in with a password: everybody, or one admin for emergencies, by name",
+      default: SignInSettings.everybody),
     .value(
       "approve-above", "NUMBER",
       "a notification for more people waits until another publisher approves it"),
@@ -246,6 +265,7 @@ enum ServeCommand: Command {
         arguments.list("compat"), ntfy: ntfyPlace(arguments))
       try configuration.allowMetrics(arguments.list("metrics-allow"))
       configuration.app = try app(arguments)
+      configuration.signIn = try signIn(arguments)
       try configuration.check()
     }
     if configuration.isDemo,
@@ -282,6 +302,25 @@ enum ServeCommand: Command {
     guard text.contains(":") else { return .host(text.lowercased()) }
     let address = try ListenAddress(text, of: "ntfy-listen")
     return .address(host: address.host, port: address.port)
+  }
+
+  /// How people sign in, as the flags and the environment describe it.
+  private static func signIn(_ arguments: Arguments) throws -> SignInSettings {
+    var settings = SignInSettings()
+    let who = try arguments.required("password-sign-in")
+    settings.passwordUser = who == SignInSettings.everybody ? nil : who
+    guard let issuer = arguments.string(Option.oidcIssuer.name), !issuer.isEmpty else {
+      return settings
+    }
+    settings.name = try arguments.required("oidc-name")
+    settings.makesUsers = !arguments.flag("oidc-linked-only")
+    try settings.useProvider(
+      issuer, clientID: arguments.required("oidc-client-id"), environment: arguments.environment)
+    try settings.useClaims(
+      scopes: arguments.required("oidc-scopes"), name: arguments.required("oidc-user-claim"),
+      groups: arguments.required("oidc-groups-claim"))
+    try settings.giveRoles(arguments.list("oidc-roles"))
+    return settings
   }
 
   /// The recipients' app that the flags describe; nil for none.

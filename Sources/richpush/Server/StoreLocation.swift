@@ -14,7 +14,7 @@ enum StoreLocation {
     let name = Option.data.variable
     if DataFolderAdmin.isStore(localFolder) { return [name: localFolder] }
     let names =
-      [name, Option.database.variable, Option.objects.variable]
+      [name, Option.database.variable, Option.objects.variable, Option.oidcIssuer.variable]
       + ObjectStoreSettings.variables.map(\.name)
     return packagedVariables.filter { names.contains($0.key) && !$0.value.isEmpty }
   }
