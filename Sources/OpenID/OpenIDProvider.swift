@@ -230,7 +230,8 @@ package final class OpenIDProvider: Sendable {
   private func send(_ request: ProviderRequest) async throws(OpenIDError) -> ProviderResponse {
     let configuration = configuration
     do {
-      let result = try await turns.withAdmission { () async throws(OpenIDError) -> ProviderResponse in
+      let result = try await turns.withAdmission {
+        () async throws(OpenIDError) -> ProviderResponse in
         try await Self.threads.run { () async throws(OpenIDError) in
           try ProviderConnection.send(request, configuration)
         }

@@ -43,8 +43,9 @@ enum ProviderConnection {
     }
   }
 
-  /// Sends a request and receives its answer; blocks meanwhile. No redirection is followed.
+  /// Sends a request and receives its answer; blocks meanwhile.
   ///
+  /// No redirection is followed.
   /// - Throws: `away` without an answer, `provider` if it is too long.
   static func send(
     _ request: ProviderRequest, _ configuration: OpenIDConfiguration

@@ -51,7 +51,8 @@ COMMANDS = {
     "session": [("session list --user a", [])],
     "user": [(f"user {words}", []) for words in (
         "list", "add alice", "password alice", "devices alice", "quota alice --max-devices 9", "pair alice", "pairings alice",
-        "waiting", "approve alice", "remove alice", "export alice", "erase alice --yes")],
+        "link alice 1 --oidc-issuer https://a.example", "unlink alice", "waiting", "approve alice", "remove alice",
+        "export alice", "erase alice --yes")],
     "token": [(f"token {words}", []) for words in (
         "add ci --user alice --to news", "list", "remove ci --user alice")],
     "ntfy": [("ntfy subscribe --user alice --server http://127.0.0.1:1", [])],

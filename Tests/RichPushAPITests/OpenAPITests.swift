@@ -62,7 +62,8 @@ import Testing
       ("AuditPage", auditPage(true), auditPage(false)),
       ("StorageReport", storage, storage), ("SignIn", signIn, signIn),
       ("SignedIn", signedIn(1), signedIn(nil)),
-      ("SignInState", signInState, signInState), ("PasswordChange", password, password),
+      ("SignInState", signInState, signInState), ("SignedOut", signedOut, signedOut),
+      ("PasswordChange", password, password),
       ("AudienceNames", names, names), ("Interaction", reply, Interaction.displayed),
       ("InteractionPage", interactionPage(true), interactionPage(false)),
       ("Approval", approval, Approval(.awaiting, people: 3)),
@@ -532,7 +533,9 @@ import Testing
   private static let storage = StorageReport(database: 1, blobs: 2, renditions: 3, free: 4)
 
   private static let signIn = SignIn(username: "alice", password: "p")
-  private static let signInState = SignInState(signedIn: false, demo: true)
+  private static let signInState = SignInState(
+    signedIn: false, demo: true, singleSignOn: nil, passwords: true)
+  private static let signedOut = SignedOut(location: "https://login.example/logout")
   private static let password = PasswordChange(old: "o", new: "n")
   private static let names = AudienceNames(users: ["alice"], tags: ["news"])
 

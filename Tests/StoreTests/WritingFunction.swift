@@ -42,7 +42,8 @@ struct WritingFunction: Sendable {
 
   /// Every function that writes; those that have two outcomes are in it twice.
   static let all =
-    accounts + sessions + accessTokens + webhooks + drafts + segments + pairings + notifications
+    accounts + sessions + identities + accessTokens + webhooks + drafts + segments + pairings
+    + notifications
     + outbox
     + events
     + assets
@@ -203,6 +204,52 @@ struct WritingFunction: Sendable {
       let session = try await store.sessions.sessions(of: carol)[0]
       return Call(effects: [.credentialsEnded(carol)]) {
         _ = try await $0.sessions.removeSession(session.id, user: carol)
+      }
+    },
+  ]
+
+  private static func signIn(_ name: String, _ beginning: String = "s") -> ProviderSignIn {
+    var new = ProviderSignIn(
+      Digest(of: name + beginning), of: Identity(issuer: "https://a", subject: name),
+      beginning: .session(Digest(of: name + beginning), userAgent: ""))
+    new.newName = name
+    return new
+  }
+
+  private static let identities = [
+    Self("signIn", effects: none) { _ = try await $0.identities.signIn(signIn("ida")) },
+    // The user's role is another from then on.
+    Self("signIn") { store in
+      let user = try await store.user("igor")
+      _ = try await store.identities.link(
+        "igor", with: Identity(issuer: "https://a", subject: "igor"))
+      return Call(effects: [.credentialsEnded(user)]) { store in
+        var new = signIn("igor")
+        new.role = .publisher
+        _ = try await store.identities.signIn(new)
+      }
+    },
+    Self("link") { store in
+      let user = try await store.user("ines")
+      return Call(effects: [.credentialsEnded(user)]) {
+        _ = try await $0.identities.link(
+          "ines", with: Identity(issuer: "https://a", subject: "ines"))
+      }
+    },
+    Self("unlink") { store in
+      let user = try await store.user("iris")
+      _ = try await store.identities.link(
+        "iris", with: Identity(issuer: "https://a", subject: "iris"))
+      return Call(effects: [.credentialsEnded(user)]) {
+        _ = try await $0.identities.unlink("iris")
+      }
+    },
+    Self("endSessions") { store in
+      _ = try await store.identities.signIn(signIn("ivan"))
+      let user = try #require(try await store.accounts.user(named: "ivan")).id
+      return Call(effects: [.credentialsEnded(user)]) {
+        _ = try await $0.identities.endSessions(
+          at: "https://a", subject: "ivan", session: nil)
       }
     },
   ]

@@ -36,16 +36,16 @@ let session;
 
 /** Shows what the user may see, or the form to sign in; `hasEnded` says that the session was there before. */
 async function start(hasEnded = false) {
-  let isDemo;
+  let ways;
   session = undefined;
   close();
   const ask = (options) => {
     for (const dialog of document.querySelectorAll("dialog")) dialog.close();
-    return signIn(document.body, () => start(), { isDemo, problem: hasEnded ? new Error(texts.signIn.ended) : undefined, ...options });
+    return signIn(document.body, () => start(), { ...ways, problem: hasEnded ? new Error(texts.signIn.ended) : undefined, ...options });
   };
   try {
     const state = await get("/api/sign-in");
-    isDemo = state.demo;
+    ways = { isDemo: state.demo, singleSignOn: state.singleSignOn, passwords: state.passwords };
     if (!state.signedIn) return ask();
     session = await get("/api/session");
   } catch (problem) {
@@ -53,6 +53,10 @@ async function start(hasEnded = false) {
   }
   if (session.role === "device") return ask({ problem: new Error(texts.signIn.device), signOut });
   forgetDrafts(session.username);
+  // Where somebody was who went to the provider to sign in.
+  const place = sessionStorage.getItem("place");
+  sessionStorage.removeItem("place");
+  if (place && !location.hash) history.replaceState(null, "", place);
   connect();
   fill(document.body,
     h("a", { class: "skip", href: "#main", on: { click: skip } }, texts.skip),
@@ -95,11 +99,11 @@ function skip(event) {
 }
 
 async function signOut() {
-  await remove("/api/session").catch(() => {});
+  const ended = await remove("/api/session").catch(() => {});
   forgetDrafts();
   close();
   // A page of its own, so that neither memory nor the browser's history keeps what was shown.
-  location.replace(address("/console/"));
+  location.replace(ended?.location ?? address("/console/"));
 }
 
 addEventListener("hashchange", () => {

@@ -1,18 +1,19 @@
-// Name and password, for a session.
-import { post } from "./api.js";
+// Name and password, or a provider, for a session.
+import { address, post } from "./api.js";
 import { fill, h } from "./dom.js";
 import { texts } from "./texts.js";
 
 /**
  * Shows the form in place of everything; calls `then` when the session has begun.
  *
- * In a demonstration it says which name and password to use.
+ * In a demonstration it says which name and password to use. With a provider, its button is first; without passwords for
+ * everybody their fields are behind a link.
  */
-export function signIn(body, then, { problem, signOut, isDemo } = {}) {
-  const message = h("p", { class: "problem", role: "alert" }, problem?.message);
+export function signIn(body, then, { problem, signOut, isDemo, singleSignOn, passwords = true } = {}) {
+  const message = h("p", { class: "problem", role: "alert" }, passwords && problem?.message);
   const name = h("input", { name: "username", autocomplete: "username", required: true, autocapitalize: "none" });
   const password = h("input", { name: "password", type: "password", autocomplete: "current-password", required: true });
-  const button = h("button", { class: "main" }, texts.signIn.button);
+  const button = h("button", { class: singleSignOn ? "" : "main" }, texts.signIn.button);
   async function submit(event) {
     event.preventDefault();
     button.disabled = true;
@@ -26,6 +27,11 @@ export function signIn(body, then, { problem, signOut, isDemo } = {}) {
       password.select();
     }
   }
+  const elsewhere = singleSignOn && h("button", { type: "button", class: "main", on: { click: () => {
+    sessionStorage.setItem("place", location.hash);
+    location.assign(address("/auth/sign-in?to=console"));
+  } } }, texts.signIn.with(singleSignOn));
+  const fields = [h("label", {}, texts.signIn.name, name), h("label", {}, texts.signIn.password, password), message, button];
   document.title = `${texts.signIn.title} · richpush`;
   fill(body,
     h("main", { class: "sign-in" },
@@ -34,10 +40,9 @@ export function signIn(body, then, { problem, signOut, isDemo } = {}) {
         h("h1", {}, texts.signIn.title),
         h("p", { class: "quiet" }, texts.signIn.explanation),
         isDemo && h("p", { class: "demo" }, texts.signIn.demo),
-        h("label", {}, texts.signIn.name, name),
-        h("label", {}, texts.signIn.password, password),
-        message,
-        button,
+        elsewhere,
+        passwords ? fields : [problem && h("p", { class: "problem", role: "alert" }, problem.message),
+          h("details", {}, h("summary", {}, texts.signIn.usePassword), h("div", { class: "fields" }, fields))],
         signOut && h("button", { type: "button", class: "plain", on: { click: signOut } }, texts.signOut))));
-  name.focus();
+  (elsewhere ?? name).focus();
 }

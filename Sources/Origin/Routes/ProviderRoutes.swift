@@ -147,7 +147,9 @@ struct ProviderRoutes: Sendable {
     return response
   }
 
-  /// A parameter of a redirection; nil if it is missing, or there twice. Others are ignored (RFC 6749, section 4.1.2).
+  /// A parameter of a redirection; nil if it is missing, or there twice.
+  ///
+  /// Unknown ones are ignored (RFC 6749, section 4.1.2).
   private static func parameter(_ name: String, _ context: RequestContext) -> String? {
     let values = context.request.query.items.filter { $0.name == name }.map(\.value)
     return values.count == 1 && !values[0].isEmpty ? values[0] : nil

@@ -56,7 +56,8 @@ struct SessionRoutes: Sendable {
       try await store.accounts.user(named: caller.name)?.hasPassword != false
     else {
       throw ServiceError(
-        .conflict, "You have no password here: you sign in with \(settings.name), which can change it.")
+        .conflict,
+        "You have no password here: you sign in with \(settings.name), which can change it.")
     }
     guard let authorization = Self.authorization(caller.name, change.old) else {
       throw Self.wrongOldPassword

@@ -64,6 +64,7 @@ export const app = {
     replaces: (user) => `Dieser Browser ist für ${user} eingerichtet. Das endet, wenn Sie fortfahren.`,
     codeTitle: "Mit einem Code", codeHint: "Acht Zeichen, wie sie neben dem QR-Code stehen. Ein ganzer Link geht auch.", code: "Code", useCode: "Code verwenden",
     passwordTitle: "Mit Name und Passwort", name: "Name", password: "Passwort", signIn: "Anmelden",
+    with: (name) => `Anmelden mit ${name}`, usePassword: "Passwort verwenden",
     subjects: "Worüber möchten Sie etwas erfahren?", signUp: "Auf dem Laufenden bleiben", noSubject: "Wählen Sie mindestens ein Thema.", approval: "Jede Anfrage wird geprüft. Sie erhalten Benachrichtigungen, sobald sie angenommen ist.",
     earlierTitle: "Ist dies eines Ihrer Geräte?", earlierHint: "Dann behält es seinen Namen und seine Einstellungen.", newDevice: "Nein, ein neues",
     problems: {
@@ -84,6 +85,7 @@ export const app = {
   devices: {
     title: "Ihre Geräte", thisOne: "Dieses Gerät", unnamed: "Ohne Namen", contact: (when) => `Letzter Kontakt ${when}`, noContact: "Noch kein Kontakt", ended: (when) => `Erhält keine Benachrichtigungen mehr (${when})`,
     add: "Weiteres Gerät hinzufügen", addHint: (user) => `Ein Code richtet ein Telefon, ein Tablet oder einen Computer für ${user} ein. Geben Sie dafür Ihr Passwort ein.`, wrongPassword: "Das Passwort ist falsch.",
+    elsewhere: (name) => `Öffnen Sie diese Seite auf dem anderen Gerät, und melden Sie sich dort an mit ${name}.`,
     scan: "Mit dem anderen Gerät scannen", qr: "QR-Code mit dem Link für das andere Gerät", orCode: "Oder öffnen Sie dort diese Seite und geben Sie ein:",
     left: (minutes) => `Gilt einmal, noch ${count(minutes, "Minute", "Minuten")}.`, over: "Der Code ist zu alt. Schließen Sie dies, und bitten Sie um einen neuen.", share: "Link senden", copy: "Link kopieren", copied: "Kopiert.",
   },

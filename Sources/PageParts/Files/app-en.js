@@ -64,6 +64,7 @@ export const app = {
     replaces: (user) => `This browser is set up for ${user}. That ends when you go on.`,
     codeTitle: "With a code", codeHint: "Eight characters, as they are beside the QR code. A whole link works, too.", code: "Code", useCode: "Use the code",
     passwordTitle: "With name and password", name: "Name", password: "Password", signIn: "Sign in",
+    with: (name) => `Sign in with ${name}`, usePassword: "Use a password",
     subjects: "What would you like to hear about?", signUp: "Keep me posted", noSubject: "Choose at least one.", approval: "Somebody looks at each request. You get notifications as soon as it is accepted.",
     earlierTitle: "Is this one of your devices?", earlierHint: "It then keeps its name and its settings.", newDevice: "No, it is a new one",
     problems: {
@@ -84,6 +85,7 @@ export const app = {
   devices: {
     title: "Your devices", thisOne: "This device", unnamed: "Without a name", contact: (when) => `Last contact ${when}`, noContact: "No contact yet", ended: (when) => `Gets no notifications since ${when}`,
     add: "Add another device", addHint: (user) => `A code sets up a phone, tablet or computer for ${user}. Enter your password for it.`, wrongPassword: "The password is wrong.",
+    elsewhere: (name) => `Open this page on the other device, and sign in with ${name} there.`,
     scan: "Scan this with the other device", qr: "QR code with the link for the other device", orCode: "Or open this page there and enter:",
     left: (minutes) => `Works once, for another ${count(minutes, "minute")}.`, over: "The code is too old. Close this, and ask for a new one.", share: "Send the link", copy: "Copy the link", copied: "Copied.",
   },

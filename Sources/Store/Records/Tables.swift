@@ -5,9 +5,9 @@ import FoundationEssentials
 ///
 /// Values go in and come out; SQL, connections and transactions stay behind it. A change returns when it
 /// would survive `kill -9` and a power cut, and throws a `StoreError` if nothing was changed.
-protocol Tables: Accounts, TicketKeys, Sessions, Identities, AccessTokens, Webhooks, Drafts, Segments,
-  Pairings, SignUps, AuditLog, Notifications, Interactions, SentNotifications, Approvals, Statistics,
-  AssetCatalogue, Outbox, Events, Administration, Erasures, PersonalData, Upkeep
+protocol Tables: Accounts, TicketKeys, Sessions, Identities, AccessTokens, Webhooks, Drafts,
+  Segments, Pairings, SignUps, AuditLog, Notifications, Interactions, SentNotifications, Approvals,
+  Statistics, AssetCatalogue, Outbox, Events, Administration, Erasures, PersonalData, Upkeep
 {
   /// Receipts that are to be written.
   var pendingReceipts: PendingReceipts { get }

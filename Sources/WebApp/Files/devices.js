@@ -17,6 +17,12 @@ export function deviceList({ own, others }) {
 /** Asks for the password, and shows the code for another device. A token does not suffice, so that nobody who finds a phone can add another. */
 export function addDevice(context) {
   const { user } = context.device;
+  const { singleSignOn, passwords } = context.app;
+  if (singleSignOn && passwords === false) {
+    const view = dialog(words.devices.add, { class: "small" }, h("h2", {}, words.devices.add), h("p", {}, words.devices.elsewhere(singleSignOn)),
+      h("div", { class: "row end" }, h("button", { type: "button", class: "main", on: { click: () => view.close() } }, words.done)));
+    return;
+  }
   const password = h("input", { id: "again", type: "password", required: true, autocomplete: "current-password", dir: "auto" });
   const problem = h("p", { class: "problem", role: "alert", hidden: true });
   const button = h("button", { class: "main" }, words.next);

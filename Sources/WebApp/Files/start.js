@@ -27,10 +27,10 @@ const context = {
     await Device.set(context.device.id, changes);
   },
   /** Begins as a device; another user's things go first. */
-  async signedIn({ registration, user, token, waiting }) {
+  async signedIn({ registration, user, token, waiting, singleSignOn }) {
     if (context.device) await end(context);
     else await Device.forget();
-    const device = { id: registration, user, token, ...(waiting && { waiting }), pictureWidth: pictureWidth(Math.min(640, innerWidth)) };
+    const device = { id: registration, user, token, ...(waiting && { waiting }), ...(singleSignOn && { singleSignOn }), pictureWidth: pictureWidth(Math.min(640, innerWidth)) };
     // A browser that keeps nothing is signed in until the page is closed.
     await Device.save(device).catch(() => {});
     context.tellOthers({ type: "signed-in" });
@@ -50,7 +50,10 @@ const context = {
     stop();
     context.tellOthers({ type: "signing-out" });
     const isTold = await end(context);
+    const isElsewhere = isTold && context.device?.singleSignOn && context.app.singleSignOn;
     leave();
+    // The provider would sign in the next person as this one.
+    if (isElsewhere) return location.replace(new URL("auth/sign-out?to=app", server));
     await showWelcome({ reason: isTold ? "signedOut" : "untold" });
   },
 };

@@ -15,10 +15,11 @@ export function welcome(context, { code, reason } = {}) {
   const ways = code ? [byLink(context, code, failed)] : [];
   // On an iPhone what Safari keeps is not the app's: there, everything but the link is for the app.
   if (!code || !needsHomeScreen) {
-    const known = [byCode(context, failed), byPassword(context, failed)];
+    const password = byPassword(context, failed);
+    const known = [byCode(context, failed), app.passwords === false ? h("details", { class: "others" }, h("summary", {}, words.welcome.usePassword), password) : password];
     // In a demonstration everybody has a password.
     if (app.demo) known.reverse();
-    const others = [app.signUp && bySubjects(context, failed), ...known].filter(Boolean);
+    const others = [app.singleSignOn && byProvider(context), app.signUp && bySubjects(context, failed), ...known].filter(Boolean);
     if (!code) others[0].querySelector("button").classList.add("main");
     ways.push(code ? h("details", { class: "others" }, h("summary", {}, words.welcome.others), others) : others);
   }
@@ -45,11 +46,34 @@ async function signIn(context, failed, button, act) {
   });
 }
 
+/** By signing in at the provider, which sends the browser back with a code. */
+function byProvider({ app, server }) {
+  wentToProvider();
+  return h("section", { class: "panel" }, h("button", { type: "button", class: "wide", on: { click: () => {
+    try { sessionStorage.setItem("single-sign-on", "1"); } catch {}
+    location.assign(new URL("auth/sign-in?to=app", server));
+  } } }, words.welcome.with(app.singleSignOn)));
+}
+
+/** Whether this tab was sent to the provider; says so once. */
+function wentToProvider() {
+  try {
+    const went = sessionStorage.getItem("single-sign-on") !== null;
+    sessionStorage.removeItem("single-sign-on");
+    return went;
+  } catch {
+    return false;
+  }
+}
+
 /** By the code in the address. It is used by a button only: programs that show previews of links open them, too. */
 function byLink(context, code, failed) {
   const panel = h("section", { class: "panel" });
   const button = h("button", { type: "button", class: "main wide" }, needsHomeScreen ? words.welcome.forward : words.welcome.setUp(platform.isPhone));
-  button.addEventListener("click", () => needsHomeScreen ? attempt(button, forward) : signIn(context, failed, button, () => context.guest.pair({ code, ...facts() })));
+  button.addEventListener("click", () => needsHomeScreen ? attempt(button, forward) : signIn(context, failed, button, async () => ({ ...await context.guest.pair({ code, ...facts() }), singleSignOn })));
+  // At the provider somebody has just decided to sign in.
+  const singleSignOn = wentToProvider();
+  if (singleSignOn && !needsHomeScreen && !context.device) queueMicrotask(() => button.click());
   /** Another code, for the app on the Home Screen, travels in the manifest. */
   async function forward() {
     try {

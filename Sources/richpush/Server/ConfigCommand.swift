@@ -21,8 +21,10 @@ enum ConfigCommand: Command {
     user of the machine can read: in FILE, and in the files that it names.
     """
   static let options: [Option] = [
-    .flag("offline", "check: connect neither to the database nor to the object store or the provider")
-      .withoutVariable
+    .flag(
+      "offline", "check: connect neither to the database nor to the object store or the provider"
+    )
+    .withoutVariable
   ]
   static let operands = ["check|template", "[FILE]"]
 

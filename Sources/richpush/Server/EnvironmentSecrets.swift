@@ -8,7 +8,8 @@ struct EnvironmentSecrets {
 
   /// Finds them in an environment.
   init(in environment: [String: String]) {
-    let secret = (OriginConfiguration.pushVariables + ObjectStoreSettings.variables
+    let secret =
+      (OriginConfiguration.pushVariables + ObjectStoreSettings.variables
       + SignInSettings.variables)
       .filter(\.isSecret).map(\.name)
     names = environment.filter { name, value in

@@ -58,7 +58,8 @@ enum ServeCommand: Command {
     .value("oidc-groups-claim", "CLAIM", "what has a user's groups", default: "groups"),
     .list(
       "oidc-roles", "GROUP=ROLE",
-      "members of a group are device, publisher or admin; others are device, or refused if a group is"),
+      "members of a group are device, publisher or admin; others are device, or refused if a group is"
+    ),
     .flag("oidc-linked-only", "make no users at their first sign-in: see richpush user link"),
     .value(
       "password-sign-in", "WHO",
