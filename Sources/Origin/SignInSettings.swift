@@ -25,7 +25,7 @@ package struct SignInSettings: Sendable {
   package static let everybody = "everybody"
 
   /// The provider; nil if there are only passwords.
-  private(set) var provider: OpenIDConfiguration?
+  var provider: OpenIDConfiguration?
   /// The file with the client's secret.
   private(set) var files: [String] = []
   /// What people call the provider.

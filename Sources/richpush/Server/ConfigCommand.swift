@@ -17,14 +17,12 @@ enum ConfigCommand: Command {
     FILE is read as systemd reads it for the packaged service; the default is
     /etc/richpush/richpush.env. The exit code of check is 78 if anything is wrong. It connects to the
     database, writes, reads and removes a small object in the bucket of --objects, asks the provider
-    of --oidc-issuer to describe itself, reads the TLS certificates, and warns of what is permitted and probably not meant, such as secrets that every
-    user of the machine can read: in FILE, and in the files that it names.
+    of --oidc-issuer to describe itself, reads the TLS certificates, and warns of what is permitted
+    and probably not meant, such as secrets that every user of the machine can read: in FILE, and in
+    the files that it names.
     """
   static let options: [Option] = [
-    .flag(
-      "offline", "check: connect neither to the database nor to the object store or the provider"
-    )
-    .withoutVariable
+    .flag("offline", "check: connect to no database, object store or provider").withoutVariable
   ]
   static let operands = ["check|template", "[FILE]"]
 
