@@ -199,7 +199,8 @@ package struct OriginConfiguration: Sendable {
       else {
         let kinds = KeptKind.allCases.map(\.rawValue).joined(separator: ", ")
         throw OperatorError(
-          "--keep must be one of \(kinds) with an age, such as receipts=90d, 12h or 1y, not \(text)")
+          "--keep must be one of \(kinds) with an age, such as receipts=90d or 1y, not \(text)"
+        )
       }
       ages[kind] = Double(number) * unit
     }

@@ -105,7 +105,8 @@ import Waiting
     for name in names {
       let asset = AssetRecord(
         richType: "note", name: name, state: .ready, bytes: 0, modified: Date(), stamp: name)
-      try await store.assets.putAsset(asset, event: #"{"name":"\#(name)"}"#, expectedBatch: 1)
+      try await store.assets.putAsset(
+        asset, event: #"{"name":"\#(name)"}"#, audit: nil, by: nil, expectedBatch: 1)
     }
   }
 

@@ -53,7 +53,7 @@ import Testing
     asset.blob = Digest(of: "missing")
     let missing = await #expect(throws: ServiceError.self) {
       try await ServiceError.mapping { [asset] in
-        try await store.assets.putAsset(asset, event: nil, expectedBatch: 1)
+        try await store.assets.putAsset(asset, event: nil, audit: nil, by: nil, expectedBatch: 1)
       }
     }
     #expect(missing?.code == .unavailable && missing?.retryAfter == 1)

@@ -49,7 +49,12 @@ extension WritingFunction {
     "removeAsset": [.assetRemoved],
     "addAuditEntries": [.serverStarted],
     "addFailedSignIn": [.signInFailed],
-    "removeAbandonedSignUps": [.userRemoved], "beginErasure": [.userRemoved],
+    "removeAbandonedSignUps": [.userRemoved],
+    "beginErasure": [.userRemoved],
+    "signIn": [.userAdded, .sessionStarted, .userRoleChanged],
+    "link": [.userLinked],
+    "unlink": [.userUnlinked],
+    "endSessions": [.sessionEnded],
   ]
 
   /// Functions that may find nothing to change in the table; `AuditLogTests` have them with something.

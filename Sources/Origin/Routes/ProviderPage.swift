@@ -3,7 +3,7 @@ import Primitives
 import RichPushAPI
 
 /// Why somebody who was at the provider is not signed in, as a page for people.
-enum ProviderProblem: Error, Sendable, Equatable {
+enum ProviderProblem: Error, Sendable, Equatable, CustomStringConvertible {
   /// The request has no cookie of this sign-in, or of another one.
   case otherBrowser
   case tooLate
@@ -23,6 +23,8 @@ enum ProviderProblem: Error, Sendable, Equatable {
   case insecure
   /// The user has begun too often to add devices.
   case tooManyDevices
+
+  var description: String { sentences(provider: "The provider", isGerman: false) }
 
   /// The status of the page.
   var status: Int {

@@ -54,7 +54,22 @@ struct ProviderRoutes: Sendable {
       let address = try await provider.address(for: attempt.secrets(key), redirect: redirect)
       return .empty(
         303, fields: Self.fields(location: address, setCookie: attempt.setCookie(cookie)))
-    } catch { return try page(error, target, context) }
+    } catch {
+      if Self.isRefusal(error) {
+        try? await store.audit.addFailedSignIn(of: nil, from: AuditActor.current?.address ?? "")
+      }
+      return try page(error, target, context)
+    }
+  }
+
+  /// Whether somebody is not let in: not because the provider is away, or the browser forgot.
+  private static func isRefusal(_ error: any Error) -> Bool {
+    switch error {
+    case let problem as ProviderProblem:
+      problem == .usedBefore || (problem.status == 403 && problem != .insecure)
+    case let error as OpenIDError: error.code != .away
+    default: false
+    }
   }
 
   /// `GET /auth/callback`: people come back from the provider.
@@ -81,7 +96,22 @@ struct ProviderRoutes: Sendable {
         secrets, code: code, issuer: Self.parameter("iss", context), redirect: redirect,
         needsGroups: settings.needsGroups)
       return try await begin(attempt, as: identity, cookie, context)
-    } catch { return try page(error, target, context) }
+    } catch {
+      if Self.isRefusal(error) {
+        try? await store.audit.addFailedSignIn(of: nil, from: AuditActor.current?.address ?? "")
+      }
+      return try page(error, target, context)
+    }
+  }
+
+  /// Whether somebody is not let in: not because the provider is away, or the browser forgot.
+  private static func isRefusal(_ error: any Error) -> Bool {
+    switch error {
+    case let problem as ProviderProblem:
+      problem == .usedBefore || (problem.status == 403 && problem != .insecure)
+    case let error as OpenIDError: error.code != .away
+    default: false
+    }
   }
 
   /// Begins what somebody has signed in for: a session for the console, a code for the app.

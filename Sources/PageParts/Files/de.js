@@ -323,12 +323,12 @@ export const texts = {
     removed: (number) => `Entfernte Person ${number}`,
     actors: { anybody: "Nicht angemeldet", server: "Der Server", command: "Ein Befehl auf dem Server", "drop-folder": "Der Ordner der Inhalte" },
     kinds: {
-      session: "Anmeldungen", "sign-in": "Falsche Passwörter", user: "Personen", device: "Geräte", token: "Zugriffstoken", webhook: "Webhooks",
+      session: "Anmeldungen", "sign-in": "Misslungene Anmeldungen", user: "Personen", device: "Geräte", token: "Zugriffstoken", webhook: "Webhooks",
       notification: "Benachrichtigungen", asset: "Inhalte", segment: "Segmente", service: "Push-Dienste", setting: "Einstellungen",
     },
-    details: { "awaits-approval": "wartet auf Freigabe", moved: "dort hat sich jemand anders angemeldet", silence: "meldet sich nicht mehr" },
+    details: { "awaits-approval": "wartet auf Freigabe", moved: "dort hat sich jemand anders angemeldet", silence: "meldet sich nicht mehr", provider: "durch die Anmeldestelle" },
     actions: {
-      "session.started": "Angemeldet", "session.ended": "Abgemeldet", "sign-in.failed": "Falsches Passwort", "user.added": "Person hinzugefügt",
+      "session.started": "Angemeldet", "session.ended": "Abgemeldet", "sign-in.failed": "Anmeldung misslungen", "user.added": "Person hinzugefügt", "user.linked": "Mit der Anmeldestelle verknüpft", "user.unlinked": "Von der Anmeldestelle gelöst",
       "user.removed": "Person entfernt", "user.signed-up": "Selbst registriert", "user.approved": "Person freigegeben", "user.role-changed": "Rolle geändert",
       "user.password-changed": "Passwort geändert", "user.limit-changed": "Höchstzahl der Geräte geändert", "user.credentials-ended": "Überall abgemeldet",
       "user.attributes-changed": "Angaben geändert", "device.added": "Gerät hinzugefügt", "device.removed": "Gerät entfernt",

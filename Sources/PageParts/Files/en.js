@@ -323,12 +323,12 @@ export const texts = {
     removed: (number) => `Removed user ${number}`,
     actors: { anybody: "Not signed in", server: "The server", command: "A command on the server", "drop-folder": "The assets folder" },
     kinds: {
-      session: "Sign-ins", "sign-in": "Wrong passwords", user: "People", device: "Devices", token: "Access tokens", webhook: "Webhooks", notification: "Notifications",
+      session: "Sign-ins", "sign-in": "Failed sign-ins", user: "People", device: "Devices", token: "Access tokens", webhook: "Webhooks", notification: "Notifications",
       asset: "Assets", segment: "Segments", service: "Push services", setting: "Settings",
     },
-    details: { "awaits-approval": "awaits approval", moved: "another person signed in there", silence: "not heard of" },
+    details: { "awaits-approval": "awaits approval", moved: "another person signed in there", silence: "not heard of", provider: "by the provider" },
     actions: {
-      "session.started": "Signed in", "session.ended": "Signed out", "sign-in.failed": "Wrong password", "user.added": "Added a person",
+      "session.started": "Signed in", "session.ended": "Signed out", "sign-in.failed": "Failed to sign in", "user.added": "Added a person", "user.linked": "Linked with single sign-on", "user.unlinked": "Unlinked from single sign-on",
       "user.removed": "Removed a person", "user.signed-up": "Signed up", "user.approved": "Approved a person", "user.role-changed": "Changed a role",
       "user.password-changed": "Changed a password", "user.limit-changed": "Changed the most devices", "user.credentials-ended": "Signed out everywhere",
       "user.attributes-changed": "Changed attributes", "device.added": "Added a device", "device.removed": "Removed a device",

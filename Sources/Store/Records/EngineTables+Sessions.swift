@@ -7,7 +7,8 @@ extension EngineTables {
       let role = try transaction.value("SELECT role FROM users WHERE id = $1", user, as: Role.self)
       guard let role else { return false }
       let session = NewSession(hash: hash, user: user, userAgent: userAgent)
-      try transaction.insert(session, begunBy: nil, audited: .shown(.password, of: user, role), at: now)
+      try transaction.insert(
+        session, begunBy: nil, audited: .shown(.password, of: user, role), at: now)
       return true
     }
   }

@@ -13,7 +13,7 @@ enum AuditCommand: Command {
       richpush audit --json --limit 1000000 > audit.jsonl
 
     Users, devices, tokens, keys, webhooks, assets, segments, push services, what was sent, settings,
-    and wrong passwords. It has no content, and users by their numbers: names are looked up when it is
+    and failed sign-ins. It has no content, and users by their numbers: names are looked up when it is
     listed. An action is such as notification.sent; what --action begins with is enough.
     """
   static let options: [Option] =

@@ -150,8 +150,9 @@ enum UserCommand: Command {
       try await UserData.erase(name, arguments, in: content())
     default:
       throw CommandLineError.usage(
-        "usage: user list, user waiting, user add NAME, user link NAME SUBJECT, or user password, quota, devices, "
-          + "pair, pairings, unlink, approve, remove, export or erase NAME, or user erase --number NUMBER")
+        "usage: user list, user waiting, user add NAME, user link NAME SUBJECT, user erase --number NUMBER, or user "
+          + "password, quota, devices, pair, pairings, unlink, approve, remove, export or erase NAME"
+      )
     }
   }
 }

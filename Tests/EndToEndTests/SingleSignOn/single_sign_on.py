@@ -49,6 +49,8 @@ def richpush(port, issuer):
         [PROGRAM, "serve", "--listen", f"127.0.0.1:{port}", "--public-url", f"http://127.0.0.1:{port}", "--data", data,
          "--assets", f"{FOLDER}/assets", "--plugins", PLUGINS, "--oidc-issuer", issuer, "--oidc-name", "Example",
          "--oidc-roles", "editors=publisher", "--password-sign-in", "rescue"],
+        # This provider takes any secret, but wants one.
+        env={**os.environ, "RICHPUSH_OIDC_CLIENT_SECRET": "a secret: 100%"},
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     lines = []
     drain = threading.Thread(target=lambda: lines.extend(server.stderr))
