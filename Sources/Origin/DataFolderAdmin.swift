@@ -351,10 +351,18 @@ package struct DataFolderAdmin: Sendable {
     try await archive.write(to: output)
   }
 
-  /// The number of a user, which stays when the user is erased.
+  /// The number of a user, also of one who is being erased; nil if there is none, but an erasure was interrupted after it
+  /// had removed the name.
   ///
   /// - Throws: `OperatorError` if there is no such user.
-  package func number(of name: String) async throws -> Int { try await user(name).rawValue }
+  package func number(of name: String) async throws -> Int? {
+    do { return try await user(name).rawValue } catch let error as OperatorError {
+      let begun = try await store.erasures.erasures()
+      if let erasure = begun.first(where: { $0.name == name }) { return erasure.user.rawValue }
+      if begun.isEmpty { throw error }
+      return nil
+    }
+  }
 
   /// What the erasure of a user would remove, as lines for people.
   package func erasure(of number: Int) async throws -> [String] {

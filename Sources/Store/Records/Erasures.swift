@@ -5,7 +5,7 @@ package struct Erasure: Sendable, Equatable {
   /// The number, which no other user gets.
   package let user: UserID
   /// The name, until no record has it any more; nil also if the user had been removed before.
-  let name: String?
+  package let name: String?
   /// When it began: what is newer and has the name is another user's.
   let begun: Date
 }

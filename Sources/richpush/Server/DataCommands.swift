@@ -9,7 +9,7 @@ import Primitives
 enum UserCommand: Command {
   static let name = "user"
   static let summary =
-    "adds, lists, exports, removes and erases users and their devices, and changes passwords"
+    "adds, lists, exports and erases users and their devices, and changes passwords"
   static let help = """
       richpush user add alice --role publisher
       richpush user password alice        the old password stops working
@@ -40,9 +40,9 @@ enum UserCommand: Command {
     and can be repeated if it was interrupted. What she sent to others stays for them, without her
     name. Her number is printed: after restoring an older backup, erase --number removes her again,
     and also what is left of a user who was only removed. export writes a tar; with --objects it
-    has content of the object store, too. When the command ends, a running server has
-    applied the change. Root acts as the owner of the folder --data. add makes a new store if that
-    folder is absent or empty.
+    has content of the object store, too. When the command ends, a running server has applied the
+    change. Root acts as the owner of the folder --data. add makes a new store if that folder is
+    absent or empty.
     """
   static let options: [Option] = [
     .data, .database, .objects,

@@ -18,10 +18,15 @@ enum UserData {
   /// Erases a user, who is given by the name or, if there is none any more, by the number; asks on a terminal.
   static func erase(_ name: String?, _ arguments: Arguments, in users: DataFolderAdmin) async throws
   {
-    let number =
+    let found =
       if let name { try await users.number(of: name) } else {
-        try arguments.integer("number", in: 1...Int.max) ?? 0
+        try arguments.integer("number", in: 1...Int.max)
       }
+    guard let number = found else {
+      _ = try await users.finishErasures { Terminal.showProgress("\($0)") }
+      Terminal.showProgress("")
+      return Terminal.print("finished the erasure that had begun")
+    }
     let whom = name ?? "the user with the number \(number)"
     if !arguments.flag("yes"), isatty(STDIN_FILENO) == 1 {
       Terminal.printError("this removes \(whom) for good:")

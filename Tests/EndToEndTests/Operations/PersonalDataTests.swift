@@ -172,6 +172,27 @@ import Waiting
     }
   }
 
+  @Test func `a command that was killed can be repeated until nothing is left`() async throws {
+    try await Self.lend(onPostgres: false) { server, log, _, _, _ in
+      let data = server.scratch.folder.appending(path: "var").path
+      try await server.restart(by: SIGTERM) {
+        for _ in 0..<5 {
+          let command = try Child(
+            "richpush", ["user", "erase", Self.person, "--yes", "--data", data])
+          try await eventually("it writes, or has ended") {
+            let wal = try? FileManager.default.attributesOfItem(atPath: data + "/richpush.db-wal")
+            let state = ProcessFacts(command.processIdentifier)?.state ?? "Z"
+            return (wal?[.size] as? Int ?? 0) > 0 || state == "Z"
+          }
+          command.send(SIGKILL)
+          _ = await command.exitCode()
+        }
+        _ = try await Self.user(["erase", Self.person, "--yes"], in: server.scratch, nil)
+        #expect(try await Self.traces(server, log, nil) == [])
+      }
+    }
+  }
+
   @Test func `an export is an archive with everything but secrets`() async throws {
     try await Self.lend(onPostgres: false) { server, _, own, both, _ in
       let archive = server.scratch.folder.appending(path: "export.tar").path

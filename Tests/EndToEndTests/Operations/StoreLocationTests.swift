@@ -30,6 +30,7 @@ import Testing
     ["user", "add", "alice"], ["user", "password", "alice"], ["user", "list"],
     ["user", "devices", "alice"], ["user", "pair", "alice"], ["user", "pairings", "alice"],
     ["user", "waiting"], ["user", "approve", "alice"], ["user", "remove", "alice"],
+    ["user", "export", "alice"], ["user", "erase", "alice", "--yes"],
     ["token", "add", "ci", "--user", "alice"], ["token", "list"],
     ["token", "remove", "ci", "--user", "alice"],
     ["ntfy", "subscribe", "--user", "alice", "--server", "http://127.0.0.1:1"], ["key", "list"],
