@@ -22,6 +22,7 @@ struct PersonalArchive {
     devices.json          the devices that are registered, without the addresses for pushes
     sessions.json         where the user is signed in
     access-tokens.json    tokens and webhooks, without their secrets
+    identities.json       who the user is at the provider of the single sign-on
     notifications.jsonl   what the user was sent, and when it arrived, was opened and read, by device
     replies.jsonl         buttons that were pressed, and replies
     sent.jsonl            what the user has sent
@@ -29,6 +30,7 @@ struct PersonalArchive {
     segments.json         the same of saved audiences
     changes.jsonl         what the user has changed of notifications: how that was before
     approvals.jsonl       what the user has approved or refused
+    audit.jsonl           what the audit log has of the user
     media/                content that was sent to the user alone, or by the user, under its sha256
 
     Content that has expired is not stored any more.

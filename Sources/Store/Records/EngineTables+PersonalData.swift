@@ -116,6 +116,21 @@ extension PersonalFile {
           ("notification", "notification", .number), ("refused", "reason", .text),
           ("created", "created", .time),
         ], from: "approval WHERE user_id = $1", by: "notification")
+    case .identities:
+      PersonalTable(
+        [
+          ("provider", "issuer", .text), ("subject", "subject", .text),
+          ("created", "created", .time),
+        ],
+        from: "provider_identity WHERE user_id = $1")
+    case .audit:
+      PersonalTable(
+        [
+          ("number", "id", .number), ("time", "time", .time), ("action", "action", .text),
+          ("object", "object", .text), ("objectID", "object_id", .text),
+          ("detail", "detail", .text), ("count", "count", .number),
+          ("credential", "credential", .text), ("address", "address", .text),
+        ], from: "audit WHERE kind = 'user' AND actor = $1", by: "id")
     }
   }
 

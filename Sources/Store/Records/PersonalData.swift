@@ -2,13 +2,14 @@
 package enum PersonalFile: String, CaseIterable, Sendable {
   case profile, attributes, devices, sessions
   case accessTokens = "access-tokens"
-  case notifications, replies, sent, drafts, segments, changes, approvals
+  case identities, notifications, replies, sent, drafts, segments, changes, approvals, audit
 
   /// Whether it has a line for each record, since there may be any number; otherwise it is a list.
   package var isLines: Bool {
     switch self {
-    case .notifications, .replies, .sent, .changes, .approvals: true
-    case .profile, .attributes, .devices, .sessions, .accessTokens, .drafts, .segments: false
+    case .notifications, .replies, .sent, .changes, .approvals, .audit: true
+    case .profile, .attributes, .devices, .sessions, .accessTokens, .identities, .drafts, .segments:
+      false
     }
   }
 }

@@ -35,7 +35,7 @@ enum UserCommand: Command {
     so that no device gets pushes until it registers again. A code to pair a device can be used
     once, within 15 minutes; it is printed as a link, and as eight characters to type. The link
     begins with --public-url, or that of the running server, or where that listens. What a removed
-    publisher has scheduled is held for an admin. erase asks first, on a terminal, or needs --yes;
+    publisher has scheduled is held for an admin. erase asks first, but only on a terminal;
     it removes what alice alone was sent, her receipts, replies, attributes, drafts and her name,
     and can be repeated if it was interrupted. What she sent to others stays for them, without her
     name. Her number is printed: after restoring an older backup, erase --number removes her again,

@@ -35,8 +35,6 @@ enum UserData {
       guard readLine() == name ?? String(number) else {
         throw CommandLineError.failed("nothing was changed")
       }
-    } else if !arguments.flag("yes") {
-      throw CommandLineError.usage("without a terminal, user erase needs --yes")
     }
     try await users.beginErasure(of: number)
     try await arguments.notifyServer()
