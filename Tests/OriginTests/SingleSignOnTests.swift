@@ -329,6 +329,13 @@ import Testing
     }
   }
 
+  @Test func `no log has a code of the provider, however it is written`() throws {
+    for path in ["/auth/callback", "/Auth/callback", "/%61uth/callback"] {
+      let request = try Request("GET", path + "?code=secret&state=other")
+      #expect(!request.loggedTarget.contains("secret") && !request.loggedTarget.contains("other"))
+    }
+  }
+
   @Test func `options that do not go together are refused`() throws {
     func check(
       _ change: (inout OriginConfiguration) throws -> Void
