@@ -59,7 +59,7 @@ extension SQLiteTables {
   func eraseRemovedRows(isAlone: Bool) async throws -> String? {
     let isSmall = size() <= Self.largestRewritten
     let isDone = try await BlockingQueue("store.erasure").run { [path = database.path] in
-      for copy in SQLiteSchema.copiesBeforeMigration(at: path) { unlink(copy) }
+      for copy in SQLiteSchema.copiesBeforeMigration(at: path) { Glibc.unlink(copy) }
       let connection = try SQLiteConnection.open(path, for: .copying)
       // Parts of rows may be left where SQLite has moved others: only a new file has none.
       if isAlone || isSmall { try connection.script("VACUUM") }
