@@ -54,22 +54,7 @@ struct ProviderRoutes: Sendable {
       let address = try await provider.address(for: attempt.secrets(key), redirect: redirect)
       return .empty(
         303, fields: Self.fields(location: address, setCookie: attempt.setCookie(cookie)))
-    } catch {
-      if Self.isRefusal(error) {
-        try? await store.audit.addFailedSignIn(of: nil, from: AuditActor.current?.address ?? "")
-      }
-      return try page(error, target, context)
-    }
-  }
-
-  /// Whether somebody is not let in: not because the provider is away, or the browser forgot.
-  private static func isRefusal(_ error: any Error) -> Bool {
-    switch error {
-    case let problem as ProviderProblem:
-      problem == .usedBefore || (problem.status == 403 && problem != .insecure)
-    case let error as OpenIDError: error.code != .away
-    default: false
-    }
+    } catch { return try page(error, target, context) }
   }
 
   /// `GET /auth/callback`: people come back from the provider.

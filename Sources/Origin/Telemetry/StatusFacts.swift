@@ -1,5 +1,6 @@
 import FoundationEssentials
 import PluginHost
+import Primitives
 import Push
 import RichPushAPI
 
