@@ -40,7 +40,7 @@ package final class OpenIDProvider: Sendable {
   // MARK: - Signing in
 
   /// The secrets of one sign-in, which none of another can be told from.
-  package struct Attempt: Sendable {
+  package struct Secrets: Sendable {
     package let state: String
     package let nonce: String
     package let verifier: String
@@ -53,17 +53,17 @@ package final class OpenIDProvider: Sendable {
 
   /// Where people sign in; they come back to `redirect` (RFC 6749, section 4.1.1; RFC 7636, section 4.3).
   package func address(
-    for attempt: Attempt, redirect: String
+    for secrets: Secrets, redirect: String
   ) async throws(OpenIDError) -> String {
     let metadata = try await knownMetadata()
     var digest = [UInt8](repeating: 0, count: 32)
-    copenssl_sha256(attempt.verifier, attempt.verifier.utf8.count, &digest)
+    copenssl_sha256(secrets.verifier, secrets.verifier.utf8.count, &digest)
     return FormEncoding.url(
       metadata.authorization,
       [
         ("response_type", "code"), ("client_id", configuration.clientID),
         ("redirect_uri", redirect), ("scope", configuration.scopes.joined(separator: " ")),
-        ("state", attempt.state), ("nonce", attempt.nonce),
+        ("state", secrets.state), ("nonce", secrets.nonce),
         ("code_challenge", Base64URL.encode(digest)), ("code_challenge_method", "S256"),
       ])
   }
@@ -72,14 +72,14 @@ package final class OpenIDProvider: Sendable {
   ///
   /// `issuer` is what the redirection names (RFC 9207). With `needsGroups`, an answer without them is asked for more.
   package func identity(
-    _ attempt: Attempt, code: String, issuer: String?, redirect: String, needsGroups: Bool
+    _ secrets: Secrets, code: String, issuer: String?, redirect: String, needsGroups: Bool
   ) async throws(OpenIDError) -> ProviderIdentity {
     let metadata = try await knownMetadata()
     guard issuer ?? (metadata.namesItself ? "" : configuration.issuer) == configuration.issuer
     else { throw OpenIDError(.token, "the redirection is another provider's") }
-    let answer = try await exchange(attempt, code, redirect, metadata)
+    let answer = try await exchange(secrets, code, redirect, metadata)
     let claims = try await claims(of: answer.token)
-    guard claims.tree["nonce"]?.text == attempt.nonce else {
+    guard claims.tree["nonce"]?.text == secrets.nonce else {
       throw OpenIDError(.token, "the token belongs to another sign-in")
     }
     var found = try ProviderIdentity(claims, nil, token: answer.token, configuration)
@@ -100,11 +100,11 @@ package final class OpenIDProvider: Sendable {
 
   /// Exchanges a code for tokens (RFC 6749, section 4.1.3).
   private func exchange(
-    _ attempt: Attempt, _ code: String, _ redirect: String, _ metadata: ProviderMetadata
+    _ secrets: Secrets, _ code: String, _ redirect: String, _ metadata: ProviderMetadata
   ) async throws(OpenIDError) -> (token: String, access: String?) {
     var form = [
       (name: "grant_type", value: "authorization_code"), ("code", code),
-      ("redirect_uri", redirect), ("code_verifier", attempt.verifier),
+      ("redirect_uri", redirect), ("code_verifier", secrets.verifier),
     ]
     var request = ProviderRequest(metadata.token)
     if let secret = configuration.clientSecret, !metadata.takesSecretInBody {

@@ -90,14 +90,14 @@ public struct StatusReport: Sendable, Equatable, Codable {
     /// The notifications that await approval.
     public let awaitingApproval: Int
     /// Access tokens that have ended in the last 14 days, or will in the next 14 days: the first 20 of them.
-    public let accessTokens: [AccessToken]
+    public let accessTokens: [AccessTokenEnd]
     /// The bytes that the database takes.
     public let databaseSize: Int
 
     /// Describes the records.
     package init(
       users: Users, devices: [Devices], lanes: [LaneReport.Lane], scheduled: Int,
-      awaitingApproval: Int, accessTokens: [AccessToken], databaseSize: Int
+      awaitingApproval: Int, accessTokens: [AccessTokenEnd], databaseSize: Int
     ) {
       (self.users, self.devices, self.lanes) = (users, devices, lanes)
       (self.scheduled, self.awaitingApproval) = (scheduled, awaitingApproval)
@@ -133,7 +133,7 @@ public struct StatusReport: Sendable, Equatable, Codable {
   }
 
   /// An access token that ends soon, or has ended.
-  public struct AccessToken: Sendable, Equatable, Codable {
+  public struct AccessTokenEnd: Sendable, Equatable, Codable {
     /// Its name.
     public let name: String
     /// The name of its user.

@@ -87,7 +87,8 @@ final class RawConnection {
       return (parts[0].lowercased(), parts.last?.trimmingCharacters(in: .whitespaces) ?? "")
     }
     let fields = Dictionary(pairs) { "\($0), \($1)" }
-    let told = try #require(Int(fields["content-length"] ?? ""), "no Content-Length: \(lines)")
+    let told = try #require(
+      status == 204 ? 0 : Int(fields["content-length"] ?? ""), "no Content-Length: \(lines)")
     let length = status == 304 || isHead ? 0 : told
     received.removeSubrange(..<headEnd.upperBound)
     while received.count < length { try receive() }

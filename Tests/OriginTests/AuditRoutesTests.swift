@@ -164,7 +164,7 @@ import Waiting
       #"{"city":"Bern"}"#),
     "POST /api/attributes": Expectation(
       "user.attributes-changed", "/api/attributes", as: "publisher",
-      #"{"users":{"dora":{"city":"Rom"},"device":{"city":"Bern"}}}"#),
+      #"{"dora":{"city":"Rom"},"device":{"city":"Bern"}}"#),
     "POST /api/attributes/import": Expectation(
       "user.attributes-changed", "/api/attributes/import", as: "publisher",
       "username,city\ndora,Paris\n"),

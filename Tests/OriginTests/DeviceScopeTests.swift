@@ -161,7 +161,7 @@ import Testing
       #expect(event.name == "device" && event.data.contains(#""state":"taken over""#))
       stream.close()
       events.close()
-      #expect(server.log.contain("registration phone of publisher ended"))
+      #expect(server.log.contain("the registration phone of user"))
     }
   }
 }

@@ -60,6 +60,7 @@ import Testing
   }
 
   @Test(.sqlite) func `it is of one size again after a crash and another version`() throws {
+    _ = try scratch.open()
     for text in ["", "half", String(repeating: "x", count: 2 * Self.size)] {
       scratch.write(text, to: "reserve")
       let store = try scratch.open(reserve: Self.size)

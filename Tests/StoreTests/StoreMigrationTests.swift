@@ -182,7 +182,7 @@ import Testing
         'BEGIN RAISE EXCEPTION USING MESSAGE = ''no space'', ERRCODE = ''53100''; END';
       CREATE TRIGGER full_disk BEFORE INSERT ON link_key EXECUTE FUNCTION full_disk();
       """)
-    try await expectRefusal(.full, "disk is full")
+    try await expectRefusal(.full, "server is full")
     try run("DROP TRIGGER full_disk ON link_key")
     let report = try await migrate(to: url)
     #expect(report.earlier > 30_000 && report.earlier < report.rows)

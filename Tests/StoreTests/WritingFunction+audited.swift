@@ -73,6 +73,6 @@ extension WritingFunction {
     "removeEndedRegistrations", "removeExpiredAccessTokens", "removeFailedDeliveries",
     "removeExpiredPairings", "removeDailyPushes", "removeHistory", "removeEvents",
     "removeAuditEntries", "removePasswordlessUsers", "removeNotifications", "removeReceipts",
-    "eraseRecords", "endErasure", "removeErasedContent",
+    "eraseRecords", "eraseRemovedRows", "endErasure", "removeErasedContent",
   ]
 }

@@ -53,7 +53,8 @@ struct WritingFunction: Sendable {
   /// The names of those that take room and can wait until there is some; each but a repetition of what was done already.
   static let needingRoom: Set = [
     "addDraft", "addWebhook", "amend", "announce", "changeDraft", "completeAudience", "create",
-    "keep", "putSegment", "releaseHeldEvents", "setAttributes", "signUp", "writeNextParts",
+    "eraseRecords", "keep", "putSegment", "releaseHeldEvents", "setAttributes", "signUp",
+    "writeNextParts",
   ]
 
   private static let accounts = [
@@ -657,6 +658,9 @@ struct WritingFunction: Sendable {
       _ = try await store.erasures.beginErasure(of: user, keepingAdmin: true)
       let erasure = try #require(try await store.erasures.erasures().first { $0.user == user })
       return Call(effects: [.change(id)]) { try await $0.erasures.eraseRecords(of: erasure) }
+    },
+    Self("eraseRemovedRows", effects: none) {
+      _ = try await $0.tables.eraseRemovedRows(isAlone: false)
     },
     Self("endErasure", effects: none) { try await $0.erasures.endErasure(of: alice) },
     Self("removeErasedContent", effects: none) {

@@ -48,14 +48,14 @@ struct SignInAttempt: Sendable {
   }
 
   /// What the provider gets to see of it.
-  func secrets(_ key: TicketKey) -> OpenIDProvider.Attempt {
-    OpenIDProvider.Attempt(
+  func secrets(_ key: TicketKey) -> OpenIDProvider.Secrets {
+    OpenIDProvider.Secrets(
       state: derived("state", key), nonce: derived("nonce", key), verifier: derived("verifier", key)
     )
   }
 
   /// The same, if the provider has sent back this state; nil if it belongs to no cookie that this server has set.
-  func secrets(_ keys: [TicketKey], state: String) -> OpenIDProvider.Attempt? {
+  func secrets(_ keys: [TicketKey], state: String) -> OpenIDProvider.Secrets? {
     let secrets = keys.map { self.secrets($0) }
     return secrets.first { secret in
       secret.state.utf8.count == state.utf8.count

@@ -104,7 +104,7 @@ final class StatusReporter: Sendable {
       awaitingApproval: counts.awaitingApproval,
       accessTokens: tokens.compactMap { token in
         token.scope.expires.map {
-          StatusReport.AccessToken(name: token.name, user: token.user, expires: $0)
+          StatusReport.AccessTokenEnd(name: token.name, user: token.user, expires: $0)
         }
       }, databaseSize: try await store.databaseSize())
   }

@@ -326,7 +326,7 @@ export const texts = {
       session: "Anmeldungen", "sign-in": "Misslungene Anmeldungen", user: "Personen", device: "Geräte", token: "Zugriffstoken", webhook: "Webhooks",
       notification: "Benachrichtigungen", asset: "Inhalte", segment: "Segmente", service: "Push-Dienste", setting: "Einstellungen",
     },
-    details: { "awaits-approval": "wartet auf Freigabe", moved: "dort hat sich jemand anders angemeldet", silence: "meldet sich nicht mehr", provider: "durch die Anmeldestelle" },
+    details: { "awaits-approval": "wartet auf Freigabe", moved: "dort hat sich jemand anders angemeldet", silence: "meldet sich nicht mehr", provider: "durch die Anmeldestelle", erased: "mit allen Daten" },
     actions: {
       "session.started": "Angemeldet", "session.ended": "Abgemeldet", "sign-in.failed": "Anmeldung misslungen", "user.added": "Person hinzugefügt", "user.linked": "Mit der Anmeldestelle verknüpft", "user.unlinked": "Von der Anmeldestelle gelöst",
       "user.removed": "Person entfernt", "user.signed-up": "Selbst registriert", "user.approved": "Person freigegeben", "user.role-changed": "Rolle geändert",

@@ -326,7 +326,7 @@ export const texts = {
       session: "Sign-ins", "sign-in": "Failed sign-ins", user: "People", device: "Devices", token: "Access tokens", webhook: "Webhooks", notification: "Notifications",
       asset: "Assets", segment: "Segments", service: "Push services", setting: "Settings",
     },
-    details: { "awaits-approval": "awaits approval", moved: "another person signed in there", silence: "not heard of", provider: "by the provider" },
+    details: { "awaits-approval": "awaits approval", moved: "another person signed in there", silence: "not heard of", provider: "by the provider", erased: "with all data" },
     actions: {
       "session.started": "Signed in", "session.ended": "Signed out", "sign-in.failed": "Failed to sign in", "user.added": "Added a person", "user.linked": "Linked with single sign-on", "user.unlinked": "Unlinked from single sign-on",
       "user.removed": "Removed a person", "user.signed-up": "Signed up", "user.approved": "Approved a person", "user.role-changed": "Changed a role",

@@ -32,6 +32,7 @@ extension EngineTables {
       try transaction.run(
         "DELETE FROM draft WHERE author = $1 AND editor = $1 AND template = 0", user)
       try transaction.remove(user, at: now)
+      if name != nil { try transaction.audit(.userRemoved, .user(user), detail: "erased", at: now) }
       try transaction.run(
         "INSERT INTO erasure(user_id, name, begun) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
         user, name, now)

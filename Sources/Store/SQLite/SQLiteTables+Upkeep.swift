@@ -10,8 +10,12 @@ extension SQLiteTables {
     try await BlockingQueue("store.check").run { [database] in
       try database.read { connection in
         var findings = DatabaseFindings()
-        findings.problems = try connection.column("PRAGMA integrity_check(20)", as: String.self)
-          .filter { $0 != "ok" }
+        do {
+          findings.problems = try connection.column("PRAGMA integrity_check(20)", as: String.self)
+            .filter { $0 != "ok" }
+        } catch let error as StoreError where error.code == .damaged {
+          findings.problems = [error.reason]
+        }
         // What is damaged cannot be read further.
         guard findings.problems.isEmpty else { return findings }
         findings.problems += try connection.column("PRAGMA foreign_key_check")

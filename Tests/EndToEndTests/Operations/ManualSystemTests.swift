@@ -53,8 +53,8 @@ import Testing
     #expect(
       try await completed("richpush user ''")
         == [
-          "add", "password", "quota", "list", "devices", "pair", "pairings", "waiting", "approve",
-          "remove",
+          "add", "password", "quota", "list", "devices", "pair", "pairings", "link", "unlink",
+          "waiting", "approve", "remove", "export", "erase",
         ])
     #expect(try await completed("richpush comp") == ["completion"])
     #expect(try await completed("richpush serve --data /usr/shar").contains("/usr/share"))

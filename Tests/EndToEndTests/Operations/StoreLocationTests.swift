@@ -105,7 +105,7 @@ import Testing
     ] {
       let list = try await run(
         ["user", "list"] + flags, in: folder + "/here", environment: environment)
-      #expect(list.output == ["\(name)\tdevice"] && list.exitCode == 0, "\(list)")
+      #expect(list.output == ["\(name)\tdevice\t1"] && list.exitCode == 0, "\(list)")
     }
   }
 
