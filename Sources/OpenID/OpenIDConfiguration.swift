@@ -26,7 +26,7 @@ package struct OpenIDConfiguration: Sendable {
     guard Self.isProtected(issuer), !issuer.contains(where: { $0 == "?" || $0 == "#" }) else {
       throw OpenIDError(
         .provider,
-        "it must be the URL by which the provider calls itself, such as https://login.example, not \(issuer.printable)"
+        "it must be the URL by which the provider calls itself, with https, such as https://login.example, not \(issuer.printable)"
       )
     }
     (self.issuer, self.clientID) = (issuer, clientID)

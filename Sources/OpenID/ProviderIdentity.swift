@@ -28,7 +28,9 @@ package struct ProviderIdentity: Sendable {
     let name = sources.lazy.compactMap { Self.claim(configuration.nameClaim, in: $0)?.text }.first
     let isUnverified =
       configuration.nameClaim == "email"
-      && sources.contains { $0["email_verified"] == .bool(false) }
+      && sources.contains { source in
+        source["email_verified"].map { ![.bool(true), .string("true")].contains($0) } ?? false
+      }
     self.name = isUnverified ? nil : name
     groups =
       sources.lazy.compactMap { source -> [String]? in

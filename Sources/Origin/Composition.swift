@@ -188,7 +188,8 @@ struct RouteServices: Sendable {
     let sent = SentRoutes(
       store: store, announcement: delivery.publisher.announcement,
       approveAbove: configuration.approveAbove, isDemo: configuration.isDemo, exports: exports)
-    let provider = ProviderRoutes(configuration, store: store, clock: clock, log: log)
+    let provider = ProviderRoutes(
+      configuration, store: store, failures: logins, clock: clock, log: log)
     let sessions = SessionRoutes(
       store: store, authenticator: authenticator, provider: provider)
     let registrations = RegistrationRoutes(

@@ -346,8 +346,9 @@ package struct DataFolderAdmin: Sendable {
   package func export(
     _ name: String, to output: FileDescriptor, progress: @escaping @Sendable (String) -> Void
   ) async throws {
-    let archive = PersonalArchive(
-      store: store, user: try await user(name), name: name, progress: progress)
+    let user = try await user(name)
+    try await store.audit.addAuditEntries([AuditChange(.userExported, .user(user))])
+    let archive = PersonalArchive(store: store, user: user, name: name, progress: progress)
     try await archive.write(to: output)
   }
 

@@ -29,7 +29,7 @@ package struct SignInSettings: Sendable {
   /// The file with the client's secret.
   private(set) var files: [String] = []
   /// What people call the provider.
-  package var name = "single sign-on"
+  package var name = "SSO"
   /// The roles of the members of groups; empty if admins give roles here.
   private(set) var roles: [String: Role] = [:]
   /// Whether somebody who signs in first becomes a user.
@@ -113,7 +113,7 @@ package struct SignInSettings: Sendable {
     }
     guard let publicURL, OpenIDConfiguration.isProtected(publicURL) else {
       throw OperatorError(
-        "--oidc-issuer needs --public-url, such as https://push.example: the provider sends people back there"
+        "--oidc-issuer needs --public-url with https, such as https://push.example: the provider sends people back there"
       )
     }
     guard (1...40).contains(name.count), name.unicodeScalars.allSatisfy({ $0.value >= 0x20 }) else {

@@ -6,6 +6,7 @@ import Push
 import Store
 import TestSupport
 import Testing
+import Waiting
 
 @testable import Origin
 
@@ -29,7 +30,7 @@ import Testing
       #expect(found.json["username"] as? String == "dora")
       #expect(found.json["role"] as? String == "device")
       let state = try await site.ask("GET", "/api/sign-in", with: session)
-      #expect(state.json["singleSignOn"] as? String == "single sign-on")
+      #expect(state.json["singleSignOn"] as? String == "SSO")
       #expect(state.json["passwords"] as? Bool == true && state.json["signedIn"] as? Bool == true)
       // A public client proves itself by PKCE alone.
       let form = try #require(site.provider.forms.first)
@@ -37,7 +38,7 @@ import Testing
       // Nobody knows a password of hers.
       let change = try await site.ask(
         "PUT", "/api/password", with: session, body: #"{"old":"dora","new":"a-long-secret"}"#)
-      #expect(change.status == 409 && change.detail?.contains("single sign-on") == true)
+      #expect(change.status == 409 && change.detail?.contains("SSO") == true)
       for password in ["dora", "*", ""] {
         let basic = TestServer.authorization("dora", password: password)
         let answer = try await site.server.execute(
@@ -54,6 +55,34 @@ import Testing
       let back = try await site.server.execute("GET", "/auth/signed-out?state=console")
       #expect(back.status == 303 && back.fields["Location"] == "../console/")
     }
+  }
+
+  @Test func `the audit log says who has signed in and who was refused, and from where`()
+    async throws
+  {
+    try await SingleSignOn.test { site async throws in
+      #expect(try await site.signIn().status == 303)
+      site.provider.tell { $0.claims["aud"] = #""other""# }
+      #expect(try await site.signIn().status == 502)
+      let entries = try await site.server.store.audit.auditEntries(
+        AuditFilter(), before: nil, limit: 3)
+      #expect(
+        entries.map(\.event.action) == ["sign-in.failed", "session.started", "user.added"])
+      #expect(entries.allSatisfy { $0.event.actor.address == "127.0.0.1" })
+      #expect(entries[1].event.actor.credential == .provider)
+      #expect(entries[1].event.actor.request != nil)
+    }
+  }
+
+  @Test func `an address that fails again and again has to wait, and right ones do not count`() {
+    let failures = FailedLogins(clock: ManualClock())
+    for _ in 0..<200 {
+      #expect(failures.waitForSignIn(from: "192.0.2.1") == nil)
+      failures.signInWasRight(from: "192.0.2.1")
+    }
+    for _ in 0..<100 { #expect(failures.waitForSignIn(from: "192.0.2.1") == nil) }
+    #expect(failures.waitForSignIn(from: "192.0.2.1") != nil)
+    #expect(failures.waitForSignIn(from: "192.0.2.2") == nil)
   }
 
   @Test func `a client with a secret sends it as the provider wants it`() async throws {
@@ -177,7 +206,7 @@ import Testing
 
   @Test(arguments: [
     (#""Publisher""#, "already a user Publisher"), (#""admin""#, "already a user admin"),
-    (#""a\u0000b""#, "no name"), (#""dör""#, "no name"), (#""""#, "no name"), ("", "no name"),
+    (#""a\u0000b""#, "gives no name"), (#""dör""#, "no name"), (#""""#, "no name"), ("", "no name"),
     ("7", "no name"), (#"["a"]"#, "no name"),
     ("\"\(String(repeating: "a", count: 65))\"", "no name"),
   ]) func `a name that is another's, or none, makes no user`(name: String, said: String)
@@ -271,7 +300,7 @@ import Testing
           "POST", "/api/session", fields: ["Sec-Fetch-Site": "same-origin"],
           body: #"{"username":"\#(user)","password":"\#(TestServer.password)"}"#)
         #expect(page.status == (status == 200 ? 204 : 401))
-        if status == 401 { #expect(page.detail?.contains("sign in with single sign-on") == true) }
+        if status == 401 { #expect(page.detail?.contains("sign in with SSO") == true) }
       }
       #expect(
         try await server.execute("GET", "/api/notifications", token: token.text).status == 200)

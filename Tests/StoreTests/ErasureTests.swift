@@ -19,6 +19,25 @@ import Testing
     return new
   }
 
+  @Test func `what an earlier person with the same name was sent stays`() async throws {
+    let store = try scratch.open()
+    let earlier = try await add("erika", to: store)
+    let kept = try await store.notifications.create(
+      new(to: "erika", users: [earlier], "of the earlier one")
+    ).notification.id
+    #expect(try await store.accounts.removeUser("erika"))
+    scratch.pass(1)
+    let later = try await add("erika", to: store)
+    let gone = try await store.notifications.create(
+      new(to: "erika", users: [later], "of the later one")
+    ).notification.id
+    scratch.pass(1)
+    #expect(try await store.erasures.beginErasure(of: later, keepingAdmin: true))
+    _ = try await store.continueErasures()
+    #expect(try await store.notifications.notification(gone) == nil)
+    #expect(try await store.notifications.notification(kept)?.message == "of the earlier one")
+  }
+
   @Test func `what only one person had goes, what others have stays without the name`()
     async throws
   {

@@ -73,6 +73,7 @@ extension WritingFunction {
     "removeEndedRegistrations", "removeExpiredAccessTokens", "removeFailedDeliveries",
     "removeExpiredPairings", "removeDailyPushes", "removeHistory", "removeEvents",
     "removeAuditEntries", "removePasswordlessUsers", "removeNotifications", "removeReceipts",
-    "eraseRecords", "eraseRemovedRows", "endErasure", "removeErasedContent",
+    "eraseRecords", "eraseRemovedRows", "removeUnreferencedFiles", "endErasure",
+    "removeErasedContent",
   ]
 }

@@ -659,6 +659,9 @@ struct WritingFunction: Sendable {
       let erasure = try #require(try await store.erasures.erasures().first { $0.user == user })
       return Call(effects: [.change(id)]) { try await $0.erasures.eraseRecords(of: erasure) }
     },
+    Self("removeUnreferencedFiles", effects: none) {
+      try await $0.tables.removeUnreferencedFiles(of: [Digest(of: "nobody's")])
+    },
     Self("eraseRemovedRows", effects: none) {
       _ = try await $0.tables.eraseRemovedRows(isAlone: false)
     },

@@ -292,21 +292,35 @@ final class Authenticator: Sendable {
     switch turn {
     case .now:
       defer { reservations.end(login) }
-      return try await limiter.run(isSuspect: isSuspect) {
+      let (verification, user) = try await limiter.run(isSuspect: isSuspect) {
         // Of many requests from one phone at once, only the first is hashed.
-        if case .valid(let caller) = logins.find(key) { return .caller(caller) }
-        return await remembering(key) { await compare(credentials, from: address) }
+        if case .valid(let caller) = logins.find(key) {
+          return (Verification.caller(caller), UserID?.none)
+        }
+        var user: UserID?
+        let verification = await remembering(key) {
+          let found = await compare(credentials, from: address)
+          user = found.user
+          return found.verification
+        }
+        return (verification, user)
       }
+      if case .wrong = verification {
+        // Others are hashed meanwhile. The password is wrong also while the database takes no entries.
+        try? await store.audit.addFailedSignIn(of: user, from: address)
+      }
+      return verification
     case .reserved(let wait), .distant(let wait):
       return .busy(wait: max(1, Int((wait / .seconds(1)).rounded(.up))))
     }
   }
 
+  /// Compares a password; `user` is who has the name, if the password is wrong.
   private func compare(
     _ credentials: Credentials, from address: String
-  ) async -> Verification {
+  ) async -> (verification: Verification, user: UserID?) {
     if let wait = failures.wait(credentials.name, from: address) {
-      return .tooManyFailures(wait: wait)
+      return (.tooManyFailures(wait: wait), nil)
     }
     let user: User?
     do {
@@ -314,7 +328,7 @@ final class Authenticator: Sendable {
       let found = try await accounts.user(named: credentials.name)
       let hasPassword = signIn.admitsPassword(of: credentials.name) && found?.hasPassword == true
       user = hasPassword ? found : nil
-    } catch { return .failed(ServiceError(any: error)) }
+    } catch { return (.failed(ServiceError(any: error)), nil) }
     let isRight = await withCheckedContinuation { continuation in
       hashing.async { [limiter] in
         let hash = user?.hash ?? Self.dummy.hash
@@ -326,14 +340,12 @@ final class Authenticator: Sendable {
     }
     guard isRight, let user else {
       failures.failed(credentials.name, from: address)
-      // The password is wrong also while the database takes no entries.
-      try? await store.audit.addFailedSignIn(of: user?.id, from: address)
-      return .wrong
+      return (.wrong, user?.id)
     }
     failures.succeeded(credentials.name, from: address)
     let caller = Caller(
       id: user.id, name: user.name, role: user.role, proof: .password(user.hash))
-    return .caller(caller)
+    return (.caller(caller), nil)
   }
 
   /// The guest of demo mode with these credentials; nil if the password is not the name.

@@ -151,7 +151,25 @@ final class FailedLogins: Sendable {
   /// It is counted before the code is looked up, so that many at once are not too many; ``codeWasRight(from:)`` takes
   /// it back.
   func waitForCode(from address: String) -> Int? {
-    let (now, subject) = (clock.now, Subject.codes(network: IPAddress.network(address)))
+    count(.codes(network: IPAddress.network(address)))
+  }
+
+  /// Takes back that an attempt was counted: the code exists, or existed lately.
+  func codeWasRight(from address: String) {
+    takeBack(.codes(network: IPAddress.network(address)))
+  }
+
+  /// Counts a sign-in at a provider as a wrong password of an address; returns the seconds that the address must wait
+  /// instead.
+  ///
+  /// ``signInWasRight(from:)`` takes it back.
+  func waitForSignIn(from address: String) -> Int? { count(.network(IPAddress.network(address))) }
+
+  /// Takes back that a sign-in was counted: it succeeded, or could not be judged.
+  func signInWasRight(from address: String) { takeBack(.network(IPAddress.network(address))) }
+
+  private func count(_ subject: Subject) -> Int? {
+    let now = clock.now
     let wait = state.withLock { state in
       let failures = failures(of: subject, state, now)
       if let wait = limit(of: subject, state).wait(failures) { return Optional(wait) }
@@ -164,9 +182,8 @@ final class FailedLogins: Sendable {
     return Int(wait.rounded(.up))
   }
 
-  /// Takes back that an attempt was counted: the code exists, or existed lately.
-  func codeWasRight(from address: String) {
-    let (now, subject) = (clock.now, Subject.codes(network: IPAddress.network(address)))
+  private func takeBack(_ subject: Subject) {
+    let now = clock.now
     state.withLock { state in
       let failures = failures(of: subject, state, now) - 1
       state.buckets[subject] = failures > 0 ? Bucket(failures: failures, at: now) : nil

@@ -116,7 +116,8 @@ extension LaneReport.Lane {
     _ name: String, _ queue: LaneQueue?, _ status: LaneStatus?, _ pause: LanePause?
   ) {
     let isPaused = pause != nil || status?.pausedUntil != nil
-    let state = status == nil && pause == nil ? "off" : isPaused ? "paused" : "running"
+    // What is not configured any more sends nothing after its pause, either.
+    let state = status == nil ? "off" : isPaused ? "paused" : "running"
     self.init(
       name: name, state: state, queued: queue?.queued ?? 0, sent: status?.delivered ?? 0,
       failed: status?.failed ?? 0, retried: status?.retried ?? 0)

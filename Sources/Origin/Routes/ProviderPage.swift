@@ -92,8 +92,8 @@ enum ProviderProblem: Error, Sendable, Equatable, CustomStringConvertible {
       )
     case .noName(let subject):
       (
-        "\(provider) gives no name that a user can have here: letters without accents, digits and -_.@, at most 64. An admin can link a user with your account, and needs this: \(subject)",
-        "\(provider) nennt keinen Namen, den ein Benutzer hier haben kann: Buchstaben ohne Akzente, Ziffern und -_.@, höchstens 64. Ein Admin kann einen Benutzer mit Ihrem Konto verknüpfen, und braucht dazu: \(subject)"
+        "\(provider) gives no name, or none that a user can have here: letters without accents, digits and -_.@, at most 64. An admin can link a user with your account, and needs this: \(subject)",
+        "\(provider) nennt keinen Namen, oder keinen, den ein Benutzer hier haben kann: Buchstaben ohne Akzente, Ziffern und -_.@, höchstens 64. Ein Admin kann einen Benutzer mit Ihrem Konto verknüpfen, und braucht dazu: \(subject)"
       )
     case .insecure:
       (

@@ -12,15 +12,19 @@ struct ProviderRoutes: Sendable {
   /// The public URL of this server, to which the provider sends people back.
   let publicURL: String
   let store: Store
+  let failures: FailedLogins
   let log: Log
 
   /// Nil if people sign in with passwords only.
-  init?(_ configuration: OriginConfiguration, store: Store, clock: any SteadyClock, log: Log) {
+  init?(
+    _ configuration: OriginConfiguration, store: Store, failures: FailedLogins,
+    clock: any SteadyClock, log: Log
+  ) {
     guard let provider = configuration.signIn.provider, let publicURL = configuration.publicURL
     else { return nil }
     self.provider = OpenIDProvider(provider, clock: clock)
     (settings, self.publicURL) = (configuration.signIn, publicURL)
-    (self.store, self.log) = (store, log)
+    (self.store, self.failures, self.log) = (store, failures, log)
   }
 
   /// The routes; browsers come to them, so that problems are pages.
@@ -59,6 +63,13 @@ struct ProviderRoutes: Sendable {
 
   /// `GET /auth/callback`: people come back from the provider.
   private func finish(_ context: RequestContext) async throws -> Response {
+    // It changes something, though it is a GET.
+    try await AuditActor.$current.withValue(AuditActor(context.caller, context.request)) {
+      try await signIn(context)
+    }
+  }
+
+  private func signIn(_ context: RequestContext) async throws -> Response {
     let attempt = SignInAttempt(in: context.request)
     let target = attempt?.target ?? .console
     do {
@@ -68,11 +79,16 @@ struct ProviderRoutes: Sendable {
       guard let attempt, let state = Self.parameter("state", context),
         let secrets = attempt.secrets(try await store.tickets.ticketKeys(), state: state)
       else { throw ProviderProblem.otherBrowser }
+      // Anybody can begin a sign-in, and come back with any code; it is taken back when it was right.
+      if let wait = failures.waitForSignIn(from: context.request.peer) {
+        throw ServiceError(.tooManyRequests, "Too many sign-ins have failed.", retryAfter: wait)
+      }
       if attempt.hasEnded(at: store.now()) { throw ProviderProblem.tooLate }
       if let error = Self.parameter("error", context) {
         let detail = Self.parameter("error_description", context) ?? ""
         log(
-          .notice, "sign-in", "the provider signs nobody in: \(error) \(detail.prefix(200))",
+          .notice, "sign-in",
+          "the provider signs nobody in: \(error.prefix(60)) \(detail.prefix(200))",
           request: context.request.id)
         throw ProviderProblem.denied(String(error.prefix(60)))
       }
@@ -80,10 +96,14 @@ struct ProviderRoutes: Sendable {
       let identity = try await provider.identity(
         secrets, code: code, issuer: Self.parameter("iss", context), redirect: redirect,
         needsGroups: settings.needsGroups)
+      failures.signInWasRight(from: context.request.peer)
       return try await begin(attempt, as: identity, cookie, context)
     } catch {
+      if (error as? OpenIDError)?.code == .away {
+        failures.signInWasRight(from: context.request.peer)
+      }
       if Self.isRefusal(error) {
-        try? await store.audit.addFailedSignIn(of: nil, from: AuditActor.current?.address ?? "")
+        try? await store.audit.addFailedSignIn(of: nil, from: context.request.peer)
       }
       return try page(error, target, context)
     }
@@ -120,9 +140,9 @@ struct ProviderRoutes: Sendable {
     new.newName = settings.makesUsers ? name : nil
     (new.session, new.token) = (identity.session, identity.token)
     switch try await store.identities.signIn(new) {
-    case .signedIn(_, let name, let isNew):
+    case .signedIn(let id, _, let isNew):
       if isNew {
-        log(.info, "sign-in", "added the user \(name), who signed in at the provider")
+        log(.info, "sign-in", "added user \(id.rawValue), who signed in at the provider")
       }
     case .used: throw ProviderProblem.usedBefore
     case .nameTaken(let name):
@@ -149,7 +169,9 @@ struct ProviderRoutes: Sendable {
     case let error as ProviderProblem: problem = error
     case let error as OpenIDError:
       problem = error.code == .away ? .away : .unusable
-      log(.warning, "sign-in", "sign-in: \(error.reason)", request: context.request.id)
+      log(
+        error.code == .token ? .notice : .warning, "sign-in", error.reason,
+        request: context.request.id)
     case let error as StoreError where error.code == .conflict || error.code == .exhausted:
       problem = .tooManyDevices
     default: throw error
@@ -214,7 +236,8 @@ struct ProviderRoutes: Sendable {
     let ended: EndedSessions
     do throws(OpenIDError) { ended = try await provider.endedSessions(token) } catch {
       log(
-        .warning, "sign-in", "back-channel logout: \(error.reason)", request: context.request.id)
+        error.code == .token ? .notice : .warning, "sign-in",
+        "back-channel logout: \(error.reason)", request: context.request.id)
       if error.code == .away {
         throw ServiceError(.unavailable, "The provider's keys are out of reach.", retryAfter: 10)
       }

@@ -55,7 +55,10 @@ struct UserRoutes: Sendable {
   /// `DELETE /api/users/<name>`: removes a user, unless it is the last admin; with `?erase` everything of the user, of
   /// which some follows (202).
   func delete(_ context: RequestContext) async throws -> Response {
-    if try context.query("erase")["erase"] != nil {
+    if let erase = try context.query("erase")["erase"] {
+      guard erase.isEmpty else {
+        throw ServiceError(.invalidRequest, "?erase has no value: without it, the user is removed.")
+      }
       guard try await store.erasures.beginErasure(of: user(context), keepingAdmin: true) else {
         throw Self.noSuchUser
       }

@@ -170,7 +170,13 @@ struct StatusFacts: Sendable {
       let seconds = token.expires.timeIntervalSince(now)
       let days = Int((abs(seconds) / 86_400).rounded())
       let number = Self.count(days, "day", "days")
-      let when = seconds > 0 ? "ends in \(number)" : "ended \(number) ago"
+      let when =
+        switch (days, seconds > 0) {
+        case (0, true): "ends today"
+        case (0, false): "ended today"
+        case (_, true): "ends in \(number)"
+        default: "ended \(number) ago"
+        }
       return .init(
         "token", .warning,
         """

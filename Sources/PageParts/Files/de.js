@@ -329,7 +329,7 @@ export const texts = {
     details: { "awaits-approval": "wartet auf Freigabe", moved: "dort hat sich jemand anders angemeldet", silence: "meldet sich nicht mehr", provider: "durch die Anmeldestelle", erased: "mit allen Daten" },
     actions: {
       "session.started": "Angemeldet", "session.ended": "Abgemeldet", "sign-in.failed": "Anmeldung misslungen", "user.added": "Person hinzugefügt", "user.linked": "Mit der Anmeldestelle verknüpft", "user.unlinked": "Von der Anmeldestelle gelöst",
-      "user.removed": "Person entfernt", "user.signed-up": "Selbst registriert", "user.approved": "Person freigegeben", "user.role-changed": "Rolle geändert",
+      "user.removed": "Person entfernt", "user.exported": "Daten einer Person exportiert", "user.signed-up": "Selbst registriert", "user.approved": "Person freigegeben", "user.role-changed": "Rolle geändert",
       "user.password-changed": "Passwort geändert", "user.limit-changed": "Höchstzahl der Geräte geändert", "user.credentials-ended": "Überall abgemeldet",
       "user.attributes-changed": "Angaben geändert", "device.added": "Gerät hinzugefügt", "device.removed": "Gerät entfernt",
       "device.token-added": "Token eines Geräts erstellt", "device.tokens-removed": "Token eines Geräts beendet", "pairing.added": "Code für ein Gerät erstellt",

@@ -329,7 +329,7 @@ export const texts = {
     details: { "awaits-approval": "awaits approval", moved: "another person signed in there", silence: "not heard of", provider: "by the provider", erased: "with all data" },
     actions: {
       "session.started": "Signed in", "session.ended": "Signed out", "sign-in.failed": "Failed to sign in", "user.added": "Added a person", "user.linked": "Linked with single sign-on", "user.unlinked": "Unlinked from single sign-on",
-      "user.removed": "Removed a person", "user.signed-up": "Signed up", "user.approved": "Approved a person", "user.role-changed": "Changed a role",
+      "user.removed": "Removed a person", "user.exported": "Exported a person’s data", "user.signed-up": "Signed up", "user.approved": "Approved a person", "user.role-changed": "Changed a role",
       "user.password-changed": "Changed a password", "user.limit-changed": "Changed the most devices", "user.credentials-ended": "Signed out everywhere",
       "user.attributes-changed": "Changed attributes", "device.added": "Added a device", "device.removed": "Removed a device",
       "device.token-added": "Made a device’s token", "device.tokens-removed": "Ended a device’s tokens", "pairing.added": "Made a code for a device",

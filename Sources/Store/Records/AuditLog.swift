@@ -83,7 +83,8 @@ package struct AuditActor: Sendable, Hashable {
     return actor
   }
 
-  /// Who makes the changes of this task; nil for the server itself and the drop folder.
+  /// Who makes the changes of this task; nil for the server itself and the drop folder, and in a GET, which changes
+  /// nothing.
   ///
   /// A change takes it with it to the thread that commits it.
   @TaskLocal package static var current: AuditActor?
@@ -96,6 +97,7 @@ package enum AuditAction: String, Sendable, CaseIterable {
   case signInFailed = "sign-in.failed"
   case userAdded = "user.added"
   case userRemoved = "user.removed"
+  case userExported = "user.exported"
   case userSignedUp = "user.signed-up"
   case userApproved = "user.approved"
   case userLinked = "user.linked"
@@ -174,7 +176,8 @@ package struct AuditObject: Sendable, Hashable {
 
   private init(_ kind: String, _ id: String) { (self.kind, self.id) = (kind, id) }
 
-  static func user(_ user: UserID) -> Self { Self("user", String(user.rawValue)) }
+  /// A user, by number.
+  package static func user(_ user: UserID) -> Self { Self("user", String(user.rawValue)) }
   static func session(_ id: Int) -> Self { Self("session", String(id)) }
   static func device(_ registration: String) -> Self { Self("device", registration) }
   static func pairing(_ id: Int) -> Self { Self("pairing", String(id)) }
@@ -261,6 +264,6 @@ package protocol AuditLog: Sendable {
   ) async throws -> [AuditEntry]
   /// Adds entries about what changes no record.
   func addAuditEntries(_ changes: [AuditChange]) async throws
-  /// Counts a wrong password, of a user if the name is one's: one entry a minute for each address and user.
+  /// Counts a wrong password, of a user if the name is one's: about one entry a minute for each address and user.
   func addFailedSignIn(of user: UserID?, from address: String) async throws
 }

@@ -102,10 +102,13 @@ extension EngineTables {
         let others = Set(
           try transaction.column(
             """
-            SELECT DISTINCT notification FROM recipient
-            WHERE notification \(transaction.isIn("$1")) AND user_id <> $2
-            UNION SELECT notification FROM audience_part WHERE notification \(transaction.isIn("$1"))
-            UNION SELECT notification FROM due_audience WHERE notification \(transaction.isIn("$1"))
+            SELECT id FROM notification WHERE id \(transaction.isIn("$1")) AND (
+              EXISTS (SELECT 1 FROM recipient
+                WHERE recipient.notification = notification.id AND recipient.user_id <> $2)
+              OR EXISTS (SELECT 1 FROM audience_part
+                WHERE audience_part.notification = notification.id)
+              OR EXISTS (SELECT 1 FROM due_audience
+                WHERE due_audience.notification = notification.id))
             """, ids, user, as: Int.self))
         for table in ["recipient", "recipient_values", "device_receipt"] {
           try transaction.run(
@@ -126,7 +129,11 @@ extension EngineTables {
     ] {
       try await eachRange(of: table, key) { [database] first, next in
         // Most ranges have none.
-        let condition = "\(key) >= $1 AND \(key) < $2 AND user_id = $3"
+        // A notification may have values of a million users: hers are looked up.
+        let condition =
+          table == "recipient_values"
+          ? "notification IN (SELECT id FROM notification WHERE id >= $1 AND id < $2) AND user_id = $3"
+          : "\(key) >= $1 AND \(key) < $2 AND user_id = $3"
         let isAmong = try await database.read { connection in
           try connection.value(
             "SELECT EXISTS (SELECT 1 FROM \(table) WHERE \(condition))", first, next, user,
@@ -159,13 +166,21 @@ extension EngineTables {
       let found = try await database.read { connection in
         try connection.all(
           """
-          SELECT id, audience FROM notification
+          SELECT id, audience, EXISTS (
+            SELECT 1 FROM recipient WHERE recipient.notification = notification.id)
+          FROM notification
           WHERE id >= $1 AND id < $2 AND audience LIKE $3 AND created <= $4
           """, first, next, tag.pattern, begun
-        ) { row in (id: try row.next(Int.self), audience: try row.next(StringList.self)) }
+        ) { row in
+          (
+            id: try row.next(Int.self), audience: try row.next(StringList.self),
+            hasRecipients: try row.next(Bool.self)
+          )
+        }
       }
-      let own = found.filter { $0.audience.items == [tag.name] }.map(\.id)
-      let others = found.filter { $0.audience.items != [tag.name] }
+      // An earlier user, who was only removed, may have had the name.
+      let own = found.filter { $0.audience.items == [tag.name] && !$0.hasRecipients }.map(\.id)
+      let others = found.filter { $0.audience.items != [tag.name] || $0.hasRecipients }
         .map { ($0.id, tag.replaced(in: $0.audience.rawValue), $0.audience.rawValue) }
         .filter { $0.1 != $0.2 }
       for start in stride(from: 0, to: own.count, by: erasedAtOnce.removed) {
@@ -235,6 +250,8 @@ extension Queryable {
       SELECT EXISTS (SELECT 1 FROM recipient WHERE user_id = $1)
         OR EXISTS (SELECT 1 FROM notification WHERE sender = $1)
         OR EXISTS (SELECT 1 FROM erasure WHERE user_id = $1)
+        OR EXISTS (SELECT 1 FROM audit
+          WHERE object = 'user' AND object_id = CAST(CAST($1 AS bigint) AS text))
       """, user) ?? false
   }
 }

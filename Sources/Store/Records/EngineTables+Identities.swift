@@ -106,7 +106,8 @@ extension EngineTables {
       let ended: [Int: UserID] = try transaction.dictionary(
         """
         DELETE FROM session WHERE issuer = $1
-          AND (CAST($2 AS text) IS NULL OR provider_session = $2)
+          AND (CAST($2 AS text) IS NULL OR provider_session = $2
+            OR (provider_session IS NULL AND CAST($3 AS text) IS NOT NULL))
           AND (CAST($3 AS text) IS NULL OR user_id = (
             SELECT user_id FROM provider_identity WHERE issuer = $1 AND subject = $3))
         RETURNING id, user_id

@@ -130,7 +130,11 @@ extension PersonalFile {
           ("object", "object", .text), ("objectID", "object_id", .text),
           ("detail", "detail", .text), ("count", "count", .number),
           ("credential", "credential", .text), ("address", "address", .text),
-        ], from: "audit WHERE kind = 'user' AND actor = $1", by: "id")
+        ],
+        from: """
+          audit WHERE (kind = 'user' AND actor = $1
+            OR object = 'user' AND object_id = CAST(CAST($1 AS bigint) AS text))
+          """, by: "id")
     }
   }
 

@@ -37,20 +37,32 @@ extension EngineTables {
   }
 
   func unreferenced(among blobs: [Digest]) async throws -> [Digest] {
-    let referenced = try await database.read { connection in
-      Set(
-        try connection.column(
-          """
-          SELECT blob FROM notification WHERE blob \(connection.isIn("$1"))
-          UNION SELECT blob FROM asset WHERE blob \(connection.isIn("$1"))
-          UNION SELECT blob FROM asset_version WHERE blob \(connection.isIn("$1"))
-          """, blobs, as: Digest.self))
+    try await database.read { try $0.unreferenced(among: blobs) }
+  }
+
+  func removeUnreferencedFiles(of digests: [Digest]) async throws {
+    if digests.isEmpty { return }
+    try await database.write { [blobs] transaction in
+      for digest in try transaction.unreferenced(among: digests) {
+        _ = blobs.remove(digest, ifOlderThan: .distantFuture)
+      }
     }
-    return blobs.filter { !referenced.contains($0) }
   }
 }
 
 extension Queryable {
+  /// Those of some blobs to which no record refers.
+  fileprivate func unreferenced(among blobs: [Digest]) throws -> [Digest] {
+    let referenced = Set(
+      try column(
+        """
+        SELECT blob FROM notification WHERE blob \(isIn("$1"))
+        UNION SELECT blob FROM asset WHERE blob \(isIn("$1"))
+        UNION SELECT blob FROM asset_version WHERE blob \(isIn("$1"))
+        """, blobs, as: Digest.self))
+    return blobs.filter { !referenced.contains($0) }
+  }
+
   /// Every blob to which a record refers.
   func referencedBlobs() throws -> [Digest] {
     try column(
@@ -175,10 +187,16 @@ extension EngineTables {
       ("device_receipt", ["notification", "user_id", "registration"]),
       ("interaction", ["id"]),
     ] {
-      let some = "FROM \(table) WHERE notification < $1 LIMIT \(Self.batch)"
+      // What was scheduled was created long before it was sent.
+      let some = """
+        FROM \(table) WHERE notification < $1 AND NOT EXISTS (
+          SELECT 1 FROM notification AS late
+          WHERE late.id = \(table).notification AND late.not_before >= $2)
+        LIMIT \(Self.batch)
+        """
       while try await removeSome({ transaction in
         let isAmong = transaction.isAmong(some, of: table, key: key)
-        return try transaction.run("DELETE FROM \(table) WHERE \(isAmong)", end)
+        return try transaction.run("DELETE FROM \(table) WHERE \(isAmong)", end, time)
       }) > 0 {}
     }
   }

@@ -52,6 +52,10 @@ protocol Upkeep: Sendable {
   func contentOwner() async throws -> String?
   /// Those of the blobs to which nothing refers.
   func unreferenced(among blobs: [Digest]) async throws -> [Digest]
+  /// Removes the files of those blobs to which nothing refers, however young they are.
+  ///
+  /// In a transaction: no commit of a reference comes between the look and the removal.
+  func removeUnreferencedFiles(of digests: [Digest]) async throws
   /// Removes notifications that expired or were withdrawn before `time`, and returns how many.
   ///
   /// Of later ones only recipients, pushes and content go: their senders still see them.
@@ -60,7 +64,7 @@ protocol Upkeep: Sendable {
   ///
   /// Those of which something is still to be sent stay.
   func removeNotifications(before time: Date) async throws -> Int
-  /// Removes what devices and people did with notifications that were created before `time`: the receipts of devices,
+  /// Removes what devices and people did with notifications that were sent before `time`: the receipts of devices,
   /// answers and replies.
   ///
   /// Counts stay, and for each recipient whether and when the notification was received and read.

@@ -61,17 +61,21 @@ extension SQLiteTables {
   private static var largestRewritten: Int { 512 << 20 }
 
   func eraseRemovedRows(isAlone: Bool) async throws -> String? {
-    let isSmall = size() <= Self.largestRewritten
+    let (size, free) = (size(), DiskSpace(of: database.path)?.free ?? 0)
+    // It is written twice: to a temporary file, and to the write-ahead log.
+    let isRewritten =
+      isAlone || (size <= Self.largestRewritten && free >= 2 * size + (64 << 20))
     let isDone = try await BlockingQueue("store.erasure").run { [path = database.path] in
       for copy in SQLiteSchema.copiesBeforeMigration(at: path) { Glibc.unlink(copy) }
       let connection = try SQLiteConnection.open(path, for: .copying)
       // Parts of rows may be left where SQLite has moved others: only a new file has none.
-      if isAlone || isSmall { try connection.script("VACUUM") }
+      if isRewritten { try connection.script("VACUUM") }
       let isBusy = try connection.value("PRAGMA wal_checkpoint(TRUNCATE)", as: Int.self)
-      return (isAlone || isSmall) && isBusy == 0
+      return isRewritten && isBusy == 0
     }
     return isDone
       ? nil
-      : "parts of removed rows may be left in the database file; stop the server and run this again"
+      : "parts of removed rows may be left in the database file: stop the server, and run richpush user erase --number "
+        + "with the user's number"
   }
 }

@@ -62,6 +62,18 @@ extension Store {
   /// Safe at any time. Queued jobs are kept regardless of their age.
   package func collect(_ retention: Retention) async throws -> CollectionReport {
     var report = CollectionReport()
+    // A database that cannot be written must not keep content from being removed, which makes room for it.
+    var failure: (any Error)?
+    do { report.notifications = try await removeOldRecords(retention) } catch { failure = error }
+    (report.blobs, report.blobBytes) = try await removeUnreferencedBlobs(
+      olderThan: now().addingTimeInterval(-retention.blobGrace))
+    (report.renditions, report.renditionBytes) = await collectRenditions(retention)
+    if let failure { throw failure }
+    return report
+  }
+
+  /// Removes what has expired or ended, and old history; returns how many notifications.
+  private func removeOldRecords(_ retention: Retention) async throws -> Int {
     try await tables.removeEndedSessions()
     try await tables.removeExpiredAccessTokens(before: now() - StoredAccessToken.expiredAge)
     try await tables.removeFailedDeliveries(before: now() - FailedDelivery.age)
@@ -71,10 +83,10 @@ extension Store {
     try await tables.removeAbandonedSignUps()
     try await tables.removeErasedContent(
       before: now().addingTimeInterval(-Self.erasedContentAge))
-    report.notifications = try await tables.removeExpiredNotifications(
+    var notifications = try await tables.removeExpiredNotifications(
       before: now().addingTimeInterval(-retention.historyAge))
     if let age = retention.notificationAge {
-      report.notifications += try await tables.removeNotifications(before: now() - age)
+      notifications += try await tables.removeNotifications(before: now() - age)
     }
     if let age = retention.receiptAge { try await tables.removeReceipts(before: now() - age) }
     try await tables.removeHistory(before: now().addingTimeInterval(-retention.historyAge))
@@ -85,10 +97,7 @@ extension Store {
     try await tables.removeAssetVersions(
       endedBefore: now().addingTimeInterval(-retention.versionAge),
       keepingBytes: retention.versionBytes)
-    (report.blobs, report.blobBytes) = try await removeUnreferencedBlobs(
-      olderThan: now().addingTimeInterval(-retention.blobGrace))
-    (report.renditions, report.renditionBytes) = await collectRenditions(retention)
-    return report
+    return notifications
   }
 
   /// Removes renditions beyond the limit only, for times when many are made.

@@ -65,9 +65,7 @@ extension Store {
     let (blobs, keys) = await upkeep.run { [blobs, renditions] in
       (blobs.digests(ofSources: sources), renditions.keys(ofSources: sources))
     }
-    for digest in try await tables.unreferenced(among: blobs) {
-      _ = self.blobs.remove(digest, ifOlderThan: now())
-    }
+    try await tables.removeUnreferencedFiles(of: blobs)
     for key in keys {
       renditions.remove(key)
       try await objects?.delete(Renditions.key(key))

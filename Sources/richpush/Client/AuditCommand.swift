@@ -8,7 +8,7 @@ enum AuditCommand: Command {
   static let help = """
       richpush audit                                  the last 50 entries, the newest first
       richpush audit --since 1d --action user.        changes of users within a day
-      richpush audit --of alice                       what alice did, and what was done to her
+      richpush audit --of alice                       what alice did, and what was done to her account
       richpush audit --of 17                          the same of a user who was removed
       richpush audit --json --limit 1000000 > audit.jsonl
 
@@ -18,7 +18,7 @@ enum AuditCommand: Command {
     """
   static let options: [Option] =
     [
-      .value("of", "NAME", "only of this user: what was done by and to the user"),
+      .value("of", "NAME", "only what this user did, and what was done to the account"),
       .value("action", "CODE", "only actions that begin with this, such as user."),
       .value("since", "TIME", "how long ago at most, such as 3d, or 2026-12-31T23:00:00Z"),
       .value("until", "TIME", "how long ago at least, or a time"),

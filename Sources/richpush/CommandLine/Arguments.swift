@@ -102,7 +102,7 @@ struct Arguments: Sendable {
     }
     if let date = try? Date(text, strategy: .iso8601) { return date }
     throw .usage(
-      "--\(name) is a time from now such as 90s, 30m, 12h or 7d, or one such as "
+      "--\(name) is so far from now, such as 90s, 30m, 12h or 7d, or a time such as "
         + "2026-12-31T23:59:59Z, not '\(text)'")
   }
 

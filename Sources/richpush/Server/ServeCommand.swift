@@ -228,7 +228,7 @@ enum ServeCommand: Command {
     configuration.settings = arguments.given(
       among: options,
       variables: OriginConfiguration.pushVariables.map(\.name)
-        + ObjectStoreSettings.variables.map(\.name))
+        + ObjectStoreSettings.variables.map(\.name) + SignInSettings.variables.map(\.name))
     configuration.origins = Set(arguments.list("cors-origin"))
     configuration.linkSchemes = Set(arguments.list("link-scheme").map { $0.lowercased() })
     configuration.proxies = arguments.list("trusted-proxy")
@@ -311,6 +311,10 @@ enum ServeCommand: Command {
     let who = try arguments.required("password-sign-in")
     settings.passwordUser = who == SignInSettings.everybody ? nil : who
     guard let issuer = arguments.string(Option.oidcIssuer.name), !issuer.isEmpty else {
+      guard arguments.list("oidc-roles").isEmpty, !arguments.flag("oidc-linked-only") else {
+        throw OperatorError(
+          "--oidc-roles and --oidc-linked-only have no effect without --oidc-issuer")
+      }
       return settings
     }
     settings.name = try arguments.required("oidc-name")
