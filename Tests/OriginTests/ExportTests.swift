@@ -4,6 +4,7 @@ import RichPushAPI
 import Store
 import TestSupport
 import Testing
+import Waiting
 
 @testable import Origin
 
@@ -70,6 +71,10 @@ import Testing
       new.recipients = Array(users.values)
       new.sender = try await server.store.accounts.user(named: "publisher")?.id
       let id = try await server.store.notifications.create(new).notification.id
+      // More than a thousand recipients are written after the notification.
+      try await eventually("all recipients are written") {
+        try await Self.table(server, "/api/notifications/\(id)/receipts").count > names.count
+      }
       let rows = try await Self.table(server, "/api/notifications/\(id)/receipts")
       #expect(Set(rows.dropFirst().map { $0.prefix { $0 != "," } }) == Set(names.map { $0[...] }))
       #expect(rows.count == 1 + names.count)
