@@ -196,7 +196,7 @@ package final class Origin: Sendable {
 
   /// Reads users, keys and the TLS certificates again; open connections keep the old certificates.
   ///
-  /// - Throws: the first error of those that say what was not read; all the rest was.
+  /// - Throws: the first error, which says what was not read; everything else was.
   package func reload() async throws {
     var failures: [any Error] = []
     do { try accessLog?.reopen() } catch { failures.append(error) }

@@ -5,7 +5,7 @@ import Synchronization
 
 @testable import Push
 
-/// A provider of OpenID Connect on loopback, which does what it is told, right or wrong.
+/// A provider of OpenID Connect on loopback, which answers as a test says, right or wrong.
 final class ProviderStandIn: Responder {
   /// What it answers; values are JSON texts.
   struct Behaviour: Sendable {
@@ -134,7 +134,7 @@ final class ProviderStandIn: Responder {
     return behaviour.change(unsigned + "." + Base64URL.encode(signature))
   }
 
-  /// An object of members that are JSON texts; those that are empty are left out.
+  /// An object of members that are JSON texts; empty ones are left out.
   private static func text(_ members: [String: String]) -> String {
     "{"
       + members.filter { !$0.value.isEmpty }.map { "\"\($0.key)\":\($0.value)" }

@@ -50,7 +50,7 @@ struct WritingFunction: Sendable {
     + audit
     + upkeep
 
-  /// The names of those that take room and can wait until there is some; each but a repetition of what was done already.
+  /// The functions that take room and can wait until there is some, except to repeat what was done already.
   static let needingRoom: Set = [
     "addDraft", "addWebhook", "amend", "announce", "changeDraft", "completeAudience", "create",
     "eraseRecords", "keep", "putSegment", "releaseHeldEvents", "setAttributes", "signUp",

@@ -17,7 +17,7 @@ final class DiskMonitor: Sendable {
 
   private struct State {
     var space: [String: DiskSpace] = [:]
-    /// Those that a thread looks at: it may wait for a file system that does not respond.
+    /// Folders that a thread is looking at: it may wait for a file system that does not respond.
     var isLooking: Set<String> = []
   }
 
@@ -68,7 +68,7 @@ final class DiskMonitor: Sendable {
     }
   }
 
-  /// Looks at the disks; a moment later at those that do not respond at once.
+  /// Looks at the disks; one that does not respond at once is recorded when it does.
   func update() async {
     // What can be made again goes first.
     let removed = await store.makeRoom(retention).count

@@ -71,7 +71,7 @@ package protocol AccessTokens: Sendable {
   func owner(ofAccessToken hash: Digest) async throws -> AccessTokenOwner?
   /// The tokens of a user, or of all, also those that have expired lately, newest first; without those of webhooks.
   func accessTokens(of user: UserID?) async throws -> [StoredAccessToken]
-  /// Those that end in a time, or have ended, the first to end first, at most `limit`.
+  /// Tokens that end in a time, or have ended, the first to end first, at most `limit`.
   func accessTokens(
     endingFrom first: Date, until last: Date, limit: Int
   ) async throws -> [StoredAccessToken]

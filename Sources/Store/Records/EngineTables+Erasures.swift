@@ -89,7 +89,7 @@ extension EngineTables {
     try await database.run("UPDATE erasure SET name = NULL WHERE user_id = $1", erasure.user)
   }
 
-  /// Removes the user from the recipients of notifications, and those that nobody else is a recipient of.
+  /// Removes the user from the recipients of notifications, and notifications that have no other recipient.
   private func eraseReceived(by user: UserID) async throws {
     let now = now()
     while true {

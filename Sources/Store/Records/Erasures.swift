@@ -16,9 +16,9 @@ package struct ErasureExtent: Sendable, Equatable {
   package let devices: Int
   /// The notifications that nobody else was sent.
   package let ownNotifications: Int
-  /// Those that others have been sent as well, which stay for them.
+  /// Notifications that others were sent as well, which stay for them.
   package let sharedNotifications: Int
-  /// Those that the user has sent, which stay without the name.
+  /// Notifications that the user has sent, which stay without the name.
   package let sent: Int
 }
 
@@ -35,7 +35,7 @@ package protocol Erasures: Sendable {
   /// Works as well for a user who was removed before. Throws `conflict` if no admin would be left and `keepingAdmin`
   /// forbids that.
   func beginErasure(of user: UserID, keepingAdmin: Bool) async throws -> Bool
-  /// Those that are under way.
+  /// The erasures that are under way.
   func erasures() async throws -> [Erasure]
   /// Removes what the records have of a user: the notifications of nobody else, and everything of the user in those of
   /// others, some in each commit.

@@ -66,7 +66,7 @@ final class SQLiteWriter: Sendable {
       if connection.isInTransaction { try? connection.script("ROLLBACK") }
       damage.record(error)
       let lost = performed.map(\.change) + changes[next...]
-      // With the space that was kept for them, all are made once more, but for those that take room.
+      // With the space that was kept for them, all changes are made once more, except the ones that take room.
       if error.isFull, connection.reserve?.release() == true {
         return commit(lost, on: connection)
       }
