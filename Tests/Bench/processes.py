@@ -16,16 +16,22 @@ def processor_seconds(pids):
 
 def counted(folder, program):
     """How a program is started whose instructions outside the kernel are counted, of itself and not of its children."""
-    return ["valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={folder}/instructions.%p", program]
+    # Plugins may read the folders of the server's program and libraries, so no data may be in these.
+    library, source = folder + "/preloaded/close.so", os.path.dirname(os.path.abspath(__file__)) + "/valgrindclose.c"
+    os.makedirs(os.path.dirname(library), exist_ok=True)
+    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, source], check=True)
+    return ["env", "LD_PRELOAD=" + library, "valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={folder}/instructions.%p", program]
 
 
 def stripped(folder, program):
     """A copy of the server without debugging information, of whose form Debian's valgrind knows nothing."""
-    copy = folder + "/richpush"
+    programs = folder + "/stripped"
+    copy = programs + "/richpush"
     if not os.path.exists(copy):
+        os.mkdir(programs)
         subprocess.run(["strip", "-g", "-o", copy, program], check=True)
         for name in ("richpush-exec", "sound"):
-            os.symlink(f"{os.path.dirname(program)}/{name}", f"{folder}/{name}")
+            os.symlink(f"{os.path.dirname(program)}/{name}", f"{programs}/{name}")
     return copy
 
 
