@@ -91,7 +91,7 @@ function editSegment(saved) {
       attributes: h("textarea", { rows: 2, placeholder: "plan = gold", value: Object.entries(attributes).map((pair) => pair.join(" = ")).join("\n"), on: { input: changed } }),
       language: input(language, { placeholder: "de", maxLength: 35 }),
       platform: h("select", { on: { change: changed } }, h("option", { value: "" }, t.any),
-        ["apns", "fcm", "gcm", "webpush", "wns", "mpns", "ntfy"].map((name) => h("option", { value: name }, `${texts.platforms[name]} (${name})`))),
+        Object.entries(texts.platforms).map(([name, words]) => h("option", { value: name }, `${words} (${name})`))),
       lastContact: whole(lastContact, 3650), opened: whole(opened), notOpened: whole(notOpened),
     };
     controls.platform.value = platform ?? "";

@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// Where a server listens and what it allows; the defaults are for one machine on the internet.
 package struct ServerConfiguration: Sendable {
   /// A numeric IPv4 or IPv6 address.
@@ -6,7 +8,7 @@ package struct ServerConfiguration: Sendable {
   package var port: UInt16
   /// Sockets that listen already, to be used instead of `host` and `port`; none opens them.
   package var listeningSockets: [Int32] = []
-  /// Threads, each with an event loop and a listening socket of its own.
+  /// Threads, each with an event loop and a listening socket of its own; see ``defaultThreads``.
   package var threads: Int
   /// The certificate and key to serve HTTPS with; nil serves HTTP.
   package var tls: TLSIdentity?
@@ -58,10 +60,16 @@ package struct ServerConfiguration: Sendable {
     package init() {}
   }
 
+  /// One for each processor that the process may use, but no more than there are descriptors for, of
+  /// which each keeps about twenty.
+  package static var defaultThreads: Int {
+    min(ProcessInfo.processInfo.activeProcessorCount, max(1, DescriptorLimit.raise() / 128))
+  }
+
   /// A configuration with defaults for what is not given.
   package init(
-    host: String = "127.0.0.1", port: UInt16 = 0, threads: Int = 2, tls: TLSIdentity? = nil,
-    limits: Limits = Limits()
+    host: String = "127.0.0.1", port: UInt16 = 0, threads: Int = defaultThreads,
+    tls: TLSIdentity? = nil, limits: Limits = Limits()
   ) {
     (self.host, self.port, self.threads) = (host, port, max(1, threads))
     (self.tls, self.limits) = (tls, limits)

@@ -21,7 +21,7 @@ package final class Observers<Value: Sendable>: Sendable {
   }
 }
 
-/// Threads that may wait for the disk, so that those of Swift's cooperative pool never do.
+/// Threads for work that waits for the disk, of which Swift's cooperative pool has too few.
 ///
 /// Dispatch adds threads as they block, up to 64: a burst of uploads waits for the disk together.
 struct BlockingQueue: Sendable {
