@@ -50,6 +50,38 @@ import Testing
     #expect(try await store.sessions.sessionUser(withToken: hash(0))?.id == bob)
   }
 
+  @Test func `a change of the own password ends all other sign-ins, unless it comes too late`()
+    async throws
+  {
+    let store = try scratch.open()
+    try await store.accounts.addUser("dora", hash: "old", role: .publisher)
+    let dora = try #require(try await store.accounts.user(named: "dora")).id
+    for name in ["own", "other"] {
+      _ = try await store.sessions.addSession(Digest(of: name), user: dora, userAgent: "")
+    }
+    func change(from old: String, to hash: String, in current: String) async throws -> Bool {
+      let session = SessionRenewal(
+        current: Digest(of: current), next: Digest(of: "next of \(current)"), userAgent: "")
+      return try await store.accounts.changePassword(
+        of: dora, from: old, to: hash, renewing: session)
+    }
+    func sessions() async throws -> Set<String> {
+      var found: Set<String> = []
+      for name in ["own", "other", "next of own", "next of other"]
+      where try await store.sessions.sessionUser(withToken: Digest(of: name)) != nil {
+        found.insert(name)
+      }
+      return found
+    }
+    #expect(try await change(from: "old", to: "new", in: "own"))
+    #expect(try await sessions() == ["next of own"])
+    // An administrator has given another password, or ended the session, after the old one was verified.
+    #expect(try await !change(from: "old", to: "taken", in: "next of own"))
+    #expect(try await !change(from: "new", to: "taken", in: "other"))
+    #expect(try await sessions() == ["next of own"])
+    #expect(try await store.accounts.user(named: "dora")?.hash == "new")
+  }
+
   @Test func `a new password and the removal of the user end all`() async throws {
     let store = try scratch.open()
     for name in ["dora", "emil"] {

@@ -7,6 +7,7 @@ extension WritingFunction {
   static let audited: [String: Set<AuditAction>] = [
     "addUser": [.userAdded],
     "setPassword": [.userPasswordChanged],
+    "changePassword": [.userPasswordChanged, .sessionStarted],
     "setMaxDevices": [.userLimitChanged],
     "setAttributes": [.attributesChanged],
     "removeUser": [.userRemoved],

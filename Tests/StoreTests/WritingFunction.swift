@@ -74,6 +74,15 @@ struct WritingFunction: Sendable {
         _ = try await $0.accounts.setPassword(of: "word", hash: "")
       }
     },
+    Self("changePassword") { store in
+      let user = try await store.user("changing")
+      let old = try await store.accounts.user(named: "changing")?.hash ?? ""
+      let current = try await store.addSession(of: user)
+      return Call(effects: [.credentialsEnded(user)]) {
+        let session = SessionRenewal(current: current, next: Digest(of: "next"), userAgent: "")
+        _ = try await $0.accounts.changePassword(of: user, from: old, to: "2", renewing: session)
+      }
+    },
     Self("setMaxDevices", effects: none) {
       _ = try await $0.accounts.setMaxDevices(of: "alice", to: 99)
     },

@@ -52,9 +52,8 @@ struct SessionRoutes: Sendable {
     let (request, caller) = (context.request, context.caller)
     let change = try JSONCoding.request(PasswordChange.self, from: context.body)
     let settings = authenticator.signIn
-    guard settings.admitsPassword(of: caller.name),
-      try await store.accounts.user(named: caller.name)?.hasPassword != false
-    else {
+    let user = try await store.accounts.user(named: caller.name)
+    guard settings.admitsPassword(of: caller.name), user?.hasPassword != false else {
       throw ServiceError(
         .conflict,
         "You have no password here: you sign in with \(settings.name), which can change it.")
@@ -72,22 +71,36 @@ struct SessionRoutes: Sendable {
     let hash = try await authenticator.makeHash(of: change.new, for: caller.name)
     // It may have waited for others.
     try await store.requireCurrent(caller, context.login)
-    guard try await store.accounts.setPassword(of: caller.name, hash: hash) else {
+    guard let user else {
       throw ServiceError(.conflict, "In the demonstration every password is the name.")
     }
-    guard caller.session != nil, let cookie = SessionToken.cookieName(for: request) else {
-      return .empty(204)
+    var renewal: (token: SessionToken, cookie: String, session: SessionRenewal)?
+    if case .session(let current, _, _) = caller.proof,
+      let cookie = SessionToken.cookieName(for: request)
+    {
+      let token = SessionToken()
+      renewal = (
+        token, cookie,
+        SessionRenewal(current: current, next: token.hash, userAgent: Self.userAgent(request))
+      )
     }
-    let token = try await addSession(of: caller.id, request)
-    return .empty(204, fields: token.map { ["Set-Cookie": $0.setCookie(cookie)] } ?? [:])
+    guard
+      try await store.accounts.changePassword(
+        of: caller.id, from: user.hash, to: hash, renewing: renewal?.session)
+    else { throw ServiceError.callerChanged }
+    return .empty(204, fields: renewal.map { ["Set-Cookie": $0.token.setCookie($0.cookie)] } ?? [:])
   }
 
   /// Begins a session of a user; nil if the user was removed.
   private func addSession(of user: UserID, _ request: Request) async throws -> SessionToken? {
     let token = SessionToken()
-    let agent = String((request.fields["User-Agent"] ?? "").prefix(256))
-    let isAdded = try await store.sessions.addSession(token.hash, user: user, userAgent: agent)
+    let isAdded = try await store.sessions.addSession(
+      token.hash, user: user, userAgent: Self.userAgent(request))
     return isAdded ? token : nil
+  }
+
+  private static func userAgent(_ request: Request) -> String {
+    String((request.fields["User-Agent"] ?? "").prefix(256))
   }
 
   /// The `Authorization` field for a name and a password; nil if none can have them.

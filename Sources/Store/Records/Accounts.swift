@@ -79,6 +79,13 @@ package protocol Accounts: Sendable {
   func setPassword(
     of name: String, hash: String, endingRegistrations: Bool
   ) async throws -> Bool
+  /// Replaces a user's own password, and ends the same; begins the new session, if one is given.
+  ///
+  /// False, and nothing is changed, if `old` is not the user's hash any more, or the session that asks for it has ended:
+  /// what an administrator has done meanwhile stays.
+  func changePassword(
+    of user: UserID, from old: String, to hash: String, renewing session: SessionRenewal?
+  ) async throws -> Bool
   /// Sets how many devices a user may have; false if there is no such user. Those there are stay.
   func setMaxDevices(of name: String, to number: Int) async throws -> Bool
   /// How many devices a user may have.

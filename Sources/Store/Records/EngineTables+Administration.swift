@@ -76,7 +76,11 @@ extension EngineTables {
   func endCredentials(of user: UserID, endingRegistrations: Bool) async throws -> Bool {
     let now = now()
     return try await database.write { transaction in
-      guard try transaction.isUser(user) else { return false }
+      // What begins a session or adds a token meanwhile waits, or is seen.
+      let isUser = try transaction.value(
+        "SELECT true FROM users WHERE id = $1 \(transaction.lock("FOR UPDATE"))", user,
+        as: Bool.self)
+      guard isUser == true else { return false }
       try transaction.endCredentials(of: user, endingRegistrations: endingRegistrations)
       try transaction.run("DELETE FROM access_token WHERE user_id = $1", user)
       try transaction.audit(.userCredentialsEnded, .user(user), at: now)

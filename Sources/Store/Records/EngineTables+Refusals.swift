@@ -295,8 +295,8 @@ extension Changing {
   private func hasPartsToWrite(of lane: String, at now: Date) throws -> Bool {
     try value(
       """
-      SELECT EXISTS (SELECT 1 FROM audience_part JOIN push ON push.id = audience_part.push
-        WHERE push.lane = $1 AND (due IS NULL OR due <= $2))
+      SELECT EXISTS (SELECT 1 FROM audience_part CROSS JOIN push
+        WHERE push.id = audience_part.push AND push.lane = $1 AND (due IS NULL OR due <= $2))
       """, lane, now, as: Bool.self) == true
   }
 

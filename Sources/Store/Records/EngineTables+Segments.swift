@@ -101,17 +101,18 @@ extension EngineTables {
   func dueAudiences(limit: Int) async throws -> (due: [StoredNotification], next: Date?) {
     let now = now()
     return try await database.read { connection in
+      // CROSS JOIN: SQLite would go through all notifications.
       let due = try connection.all(
         """
         SELECT \(StoredNotification.columns)
-        FROM due_audience JOIN notification ON notification.id = due_audience.notification
-        WHERE not_before IS NULL OR not_before <= $1 ORDER BY not_before, notification.id LIMIT $2
+        FROM due_audience CROSS JOIN notification
+        WHERE notification.id = due_audience.notification AND (not_before IS NULL OR not_before <= $1)
+        ORDER BY not_before, notification.id LIMIT $2
         """, now, limit, read: StoredNotification.init)
       let next = try connection.value(
         """
-        SELECT min(not_before)
-        FROM due_audience JOIN notification ON notification.id = due_audience.notification
-        WHERE not_before > $1
+        SELECT min(not_before) FROM due_audience CROSS JOIN notification
+        WHERE notification.id = due_audience.notification AND not_before > $1
         """, now, as: Date?.self)
       return (due, next ?? nil)
     }

@@ -394,8 +394,9 @@ extension EngineTables {
       let count = try await removeSome { transaction in
         let names = try transaction.column(
           """
-          SELECT name FROM users JOIN sign_up ON sign_up.user_id = users.id
-          WHERE NOT EXISTS (SELECT 1 FROM registration WHERE registration.user_id = users.id)
+          SELECT name FROM sign_up CROSS JOIN users
+          WHERE users.id = sign_up.user_id
+            AND NOT EXISTS (SELECT 1 FROM registration WHERE registration.user_id = users.id)
             AND NOT EXISTS (SELECT 1 FROM pairing WHERE pairing.user_id = users.id)
           LIMIT 100
           """, as: String.self)

@@ -35,6 +35,34 @@ extension EngineTables {
     }
   }
 
+  func changePassword(
+    of user: UserID, from old: String, to hash: String, renewing session: SessionRenewal?
+  ) async throws -> Bool {
+    let now = now()
+    return try await database.write { transaction in
+      let role = try transaction.value(
+        "SELECT role FROM users WHERE id = $1 AND hash = $2 \(transaction.lock("FOR UPDATE"))",
+        user, old, as: Role.self)
+      guard let role else { return false }
+      if let session {
+        let isCurrent = try transaction.value(
+          "SELECT true FROM session WHERE hash = $1 AND user_id = $2", session.current, user,
+          as: Bool.self)
+        guard isCurrent == true else { return false }
+      }
+      try transaction.run("UPDATE users SET hash = $1 WHERE id = $2", hash, user)
+      try transaction.endCredentials(of: user, endingRegistrations: false)
+      try transaction.endSignUp(of: user)
+      try transaction.audit(.userPasswordChanged, .user(user), at: now)
+      if let session {
+        let next = NewSession(hash: session.next, user: user, userAgent: session.userAgent)
+        try transaction.insert(
+          next, begunBy: nil, audited: .shown(.password, of: user, role), at: now)
+      }
+      return true
+    }
+  }
+
   func setMaxDevices(of name: String, to number: Int) async throws -> Bool {
     let now = now()
     return try await database.write { transaction in

@@ -35,6 +35,19 @@ package struct SessionUser: Sendable, Hashable {
   package let isPasswordless: Bool
 }
 
+/// The session that takes the place of another, whose page goes on.
+package struct SessionRenewal: Sendable {
+  /// The hash of the token of the session that ends.
+  package let current: Digest
+  /// The hash of the next token.
+  package let next: Digest
+  package let userAgent: String
+
+  package init(current: Digest, next: Digest, userAgent: String) {
+    (self.current, self.next, self.userAgent) = (current, next, userAgent)
+  }
+}
+
 /// Sign-ins on web pages; the store keeps the hashes of their tokens.
 ///
 /// A session ends after ``Session/lifetime``, and when its user is removed or gets a new password.
