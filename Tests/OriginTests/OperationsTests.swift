@@ -161,6 +161,7 @@ import Waiting
     ("/app/?pair=a%26b", "/-"), ("/elsewhere/?pair=gT5xPZ0aJ", "/-"),
     ("http://host/app/?pair=gT5xPZ0aJ", "/-"), ("/app/?pair%3DgT5xPZ0aJ", "/-"),
     ("/rpt_gT5xPZ0aJ/title/body", "/-"), ("/api/notifications?auth=rpt%5FgT5xPZ0aJ", "/-"),
+    ("/ops/publish?message=Positive&priority=4", "/ops/publish?message=-&priority=4"),
     ("/app/", "/app/"), ("/api/pairings?user=alice", "/api/pairings?user=-"),
   ])
   func `no log has a link's signature, a code to pair a device, or an access token`(

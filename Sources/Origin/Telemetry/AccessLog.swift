@@ -157,10 +157,11 @@ extension HTTP.Request {
     return path + "?" + query.joined(separator: "&")
   }
 
-  /// The parameters that may have the name of a user, or a text.
+  /// The parameters that may have the name of a user, or a text; other programs' APIs have a whole message in them.
   private static let mayName: Set<String> = [
-    "after", "handle", "name", "prefix", "search", "segment", "sender", "subject", "to", "to_tag",
-    "user",
+    "a", "actions", "after", "attach", "body", "call", "click", "email", "extras", "f", "filename",
+    "handle", "icon", "m", "message", "name", "prefix", "search", "segment", "sender", "subject",
+    "subtitle", "t", "ta", "tags", "title", "to", "to_tag", "url", "user",
   ]
 
   private static func holds(_ names: String..., in target: String) -> Bool {

@@ -45,7 +45,7 @@ extension EngineTables {
       case .ended: return .ended
       case .taken(let pairing, let user, let name):
         guard try transaction.putDevice(device, of: user, named: name, at: now) else {
-          try transaction.run("UPDATE pairing SET ended = 0 WHERE id = $1", pairing)
+          try transaction.run("UPDATE pairing SET ended = 0 WHERE id = $1", pairing.id)
           return .notOwn
         }
         try transaction.audit(
@@ -61,8 +61,10 @@ extension EngineTables {
       switch try transaction.endPairing(code, at: now) {
       case .unknown: .unknown
       case .ended: .ended
-      case .taken(_, let user, _):
-        .forwarded(try transaction.insertPairing(next, short: nil, of: user, at: now))
+      case .taken(let pairing, let user, _):
+        .forwarded(
+          try transaction.insertPairing(
+            next, short: nil, of: user, at: now, until: pairing.expires))
       }
     }
   }
@@ -70,7 +72,7 @@ extension EngineTables {
 
 /// What became of a code that this transaction wanted for itself.
 private enum TakenPairing {
-  case taken(pairing: Int, user: UserID, name: String)
+  case taken(pairing: (id: Int, expires: Date), user: UserID, name: String)
   case unknown
   case ended
 }
@@ -85,13 +87,13 @@ extension Changing {
       "SELECT count(*) FROM pairing WHERE user_id = $1 AND ended = 0 AND expires > $2", user, now,
       as: Int.self)
     if open ?? 0 >= UserQuota.pairings { throw StoreError.tooManyPairings }
-    return try insertPairing(code, short: short, of: user, at: now)
+    return try insertPairing(
+      code, short: short, of: user, at: now, until: now + Pairing.lifetime)
   }
 
   fileprivate func insertPairing(
-    _ code: Digest, short: Digest?, of user: UserID, at now: Date
+    _ code: Digest, short: Digest?, of user: UserID, at now: Date, until expires: Date
   ) throws -> Pairing {
-    let expires = now + Pairing.lifetime
     let id = try value(
       """
       INSERT INTO pairing(user_id, hash, short_hash, created, expires) VALUES ($1, $2, $3, $4, $5)
@@ -104,14 +106,21 @@ extension Changing {
   /// Ends an open code by its hash or that of its short form, for the one who does it first.
   fileprivate func endPairing(_ code: Digest, at now: Date) throws -> TakenPairing {
     let found = try first(
-      "SELECT id, user_id FROM pairing WHERE hash = $1 OR short_hash = $1 ORDER BY id DESC", code
-    ) { row in (id: try row.next(Int.self), user: try row.next(UserID.self)) }
+      "SELECT id, user_id, expires FROM pairing WHERE hash = $1 OR short_hash = $1 ORDER BY id DESC",
+      code
+    ) { row in
+      (
+        id: try row.next(Int.self), user: try row.next(UserID.self),
+        expires: try row.next(Date.self)
+      )
+    }
     // The user's row is locked first, as by everything else that changes what belongs to a user.
     guard let found, try lockQuota(of: found.user),
       let name = try value("SELECT name FROM users WHERE id = $1", found.user, as: String.self)
     else { return .unknown }
     let taken = try run(
       "UPDATE pairing SET ended = 1 WHERE id = $1 AND ended = 0 AND expires > $2", found.id, now)
-    return taken == 1 ? .taken(pairing: found.id, user: found.user, name: name) : .ended
+    return taken == 1
+      ? .taken(pairing: (found.id, found.expires), user: found.user, name: name) : .ended
   }
 }

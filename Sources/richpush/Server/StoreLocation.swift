@@ -8,15 +8,21 @@ enum StoreLocation {
   /// The folder that `richpush serve` uses by default.
   private static let localFolder = "var"
 
-  /// The variables that say where it is: `var` in the current folder, if that is a store, or else what the
-  /// packaged service's configuration says.
+  /// The variables that say where it is: `var` in the current folder, if that is a store of this user, or else what
+  /// the packaged service's configuration says.
   static var variables: [String: String] {
     let name = Option.data.variable
-    if DataFolderAdmin.isStore(localFolder) { return [name: localFolder] }
+    if isOwn, DataFolderAdmin.isStore(localFolder) { return [name: localFolder] }
     let names =
       [name, Option.database.variable, Option.objects.variable, Option.oidcIssuer.variable]
       + ObjectStoreSettings.variables.map(\.name)
     return packagedVariables.filter { names.contains($0.key) && !$0.value.isEmpty }
+  }
+
+  /// Whether the folder is this user's: another may have made one where an administrator will stand.
+  private static var isOwn: Bool {
+    var status = stat()
+    return stat(localFolder, &status) == 0 && status.st_uid == geteuid()
   }
 
   /// The packaged service's configuration; nothing for another program, and for a user who may not read it.
@@ -35,7 +41,7 @@ enum StoreLocation {
       && !files.isReadableFile(atPath: packageFile)
     let reason = isHidden ? ", and this user may not read \(packageFile), which names one" : ""
     return .usage(
-      "there is no store in the folder \(localFolder) here\(reason): pass --data FOLDER, or set "
+      "there is no store of this user in the folder \(localFolder) here\(reason): pass --data FOLDER, or set "
         + Option.data.variable)
   }
 }

@@ -71,7 +71,10 @@ struct BarkRoutes: Sendable {
         login: Login(user: caller.id, moment: moment, changes: authenticator.changes),
         parameters: [])
       own.body = context.body
-      return try await publish(values, own)
+      // The dispatcher did not know the caller.
+      return try await AuditActor.$current.withValue(AuditActor(caller, context.request)) {
+        try await publish(values, own)
+      }
     case .wrong:
       throw ServiceError(.unauthorized, "device_key is no access token, or it has ended.")
     case .busy(let wait), .tooManyFailures(let wait):
