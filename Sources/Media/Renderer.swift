@@ -46,7 +46,10 @@ package final class Renderer: Sendable {
   private func fetch(_ request: RenditionRequest) async throws -> StoredMedia? {
     guard store.objects != nil else { return nil }
     do {
-      if let rendition = try await store.renditions.fetch(request.key) {
+      if let rendition = try await store.renditions.fetch(
+        request.key, of: request.source.digest)
+      {
+        try await requireNotErased(request)
         if isAsset(rendition) { try await fetchAsset(of: request) }
         if let media = media(rendition, for: request) { return media }
       }
@@ -200,11 +203,24 @@ package final class Renderer: Sendable {
       rendition = try await store.renditions.store(
         key, moving: file.path, contentType: type, fields: fields)
     }
+    try await requireNotErased(request)
     guard let media = media(rendition, for: request) else {
       throw ServiceError(
         .pluginFailed, "The plugin responded with the asset of a notification that has none.")
     }
     return media
+  }
+
+  /// Throws `notFound` if the notification and its content were erased while its rendition was made or fetched; removes
+  /// the rendition.
+  private func requireNotErased(_ request: RenditionRequest) async throws(ServiceError) {
+    // This node may have looked for what is to be removed before. It has not while the database is away.
+    guard let id = request.source.id,
+      (try? await store.erasures.isErased(request.source.digest, notification: id)) == true
+    else { return }
+    // The collection finds what is left there while the object store is away.
+    try? await store.renditions.erase(request.key, of: request.source.digest)
+    throw ServiceError(.notFound, "There is no notification \(id).")
   }
 
   /// A reply for which there is no room: it is sent nevertheless, and made again for the next who asks.

@@ -387,7 +387,8 @@ package struct DataFolderAdmin: Sendable {
 
   /// Removes what is left of users who are being erased, or waits until the server that owns the data folder has.
   ///
-  /// `progress` is called with a line for people. Returns lines for people: what may be left, and where.
+  /// `progress` is called with a line for people. Returns lines for people: what may be left, and where. Throws
+  /// `OperatorError` if it cannot be finished now, because of the object store.
   package func finishErasures(
     progress: @escaping @Sendable (String) -> Void
   ) async throws -> [String] {
@@ -396,10 +397,18 @@ package struct DataFolderAdmin: Sendable {
         progress("removing what is left")
         let report = try await store.continueErasures()
         if try await store.erasures.erasures().isEmpty { return report.notes }
+        if let obstacle = report.obstacle {
+          throw OperatorError("not finished, run this command again: \(obstacle)")
+        }
         for note in report.notes { progress(note) }
       } catch let error as StoreError where error.code == .inUse {
         // The server does it: it may be using what is to be removed.
         if try await store.erasures.erasures().isEmpty { return [] }
+        do { try await store.probeObjects() } catch {
+          throw OperatorError(
+            "not finished, the running server goes on when the object store is back: \(error.logDescription)"
+          )
+        }
         progress("the running server removes what is left")
       }
       try await Task.sleep(for: .milliseconds(500))

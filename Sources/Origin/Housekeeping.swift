@@ -91,6 +91,8 @@ struct Housekeeping: Sendable {
   }
 
   /// Removes what is left of users who were erased: the records on the node with the lead, the content on each.
+  // Asked for, not told by an effect: what an erasure waits for, such as a backup, the object store or another node with
+  // the lead, ends without one.
   private func continueErasures() async {
     var logged: [String] = []
     while !Task.isCancelled {
@@ -98,7 +100,7 @@ struct Housekeeping: Sendable {
       do {
         let report = try await store.continueErasures(removesRecords: store.observers.lead.isHeld)
         for user in report.erased { log(.notice, "store", "erased user \(user.rawValue)") }
-        notes = report.notes
+        notes = report.notes + (report.obstacle.map { [$0] } ?? [])
       } catch { notes = ["to be continued: \(error.logDescription)"] }
       // What stays as it is, is said once.
       for note in notes where !logged.contains(note) { log(.warning, "store", "erasure: \(note)") }

@@ -100,8 +100,6 @@ package final class Store: Sendable {
   /// The time, as the store has it.
   package let now: @Sendable () -> Date
   let upkeep = BlockingQueue("store.upkeep")
-  /// Erased content that this process has removed, of the last minutes with the times.
-  let erased = Mutex<[Digest: Date]>([:])
   /// Held by the owner of the folder.
   let lock: StoreFile?
 

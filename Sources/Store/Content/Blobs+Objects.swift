@@ -4,6 +4,18 @@ import Primitives
 import S3
 import Synchronization
 
+/// When blobs were found to be in the object store, or were stored there.
+struct KnownUploads {
+  var times = GenerationalCache<Digest, Date>(capacity: 10_000)
+  /// How often blobs were removed from the object store that may have been known.
+  private(set) var removals = 0
+
+  /// Forgets all.
+  mutating func forget() { self = KnownUploads(removals: removals + 1) }
+
+  init(removals: Int = 0) { self.removals = removals }
+}
+
 // The object store, if there is one, has every blob; the data folder has the recently used ones.
 extension Blobs {
   /// Where the object store has a blob.
@@ -79,11 +91,8 @@ extension Blobs {
   func upload(_ blob: Blob, isNew: Bool = false) async throws(StoreError) {
     guard let objects else { return }
     let start = now()
-    if let time = uploads.withLock({ $0.value(for: blob.digest) }),
-      0..<Self.uploadValidity ~= start.timeIntervalSince(time)
-    {
-      return
-    }
+    let (time, removals) = uploads.withLock { ($0.times.value(for: blob.digest), $0.removals) }
+    if let time, 0..<Self.uploadValidity ~= start.timeIntervalSince(time) { return }
     if isNew, blob.size <= Self.smallSize {
       try await put(blob, objects)
     } else {
@@ -93,7 +102,8 @@ extension Blobs {
       }
     }
     try await outlastRemoval(of: blob, objects)
-    uploads.withLock { $0.insert(start, for: blob.digest) }
+    // What was removed meanwhile may be this one.
+    uploads.withLock { if $0.removals == removals { $0.times.insert(start, for: blob.digest) } }
   }
 
   /// Returns if the object store has a blob to which something is about to refer, or is away: then it has all blobs but
@@ -132,7 +142,7 @@ extension Blobs {
 
   /// Uploads a blob that the object store does not have, whatever was known of it.
   func uploadAgain(_ blob: Blob) async throws(StoreError) {
-    uploads.withLock { $0.remove(blob.digest) }
+    uploads.withLock { $0.times.remove(blob.digest) }
     try await upload(blob)
   }
 

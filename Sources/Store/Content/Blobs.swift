@@ -34,8 +34,9 @@ package final class Blobs: Sendable {
   let groupCommit: GroupCommit
   let fetches = SharedWork<Digest, Result<Void, StoreError>>()
   let cacheSize = Mutex<Int?>(nil)
-  /// When blobs were found to be in the object store, or were stored there.
-  let uploads = Mutex(GenerationalCache<Digest, Date>(capacity: 10_000))
+  let uploads = Mutex(KnownUploads())
+  /// Erased content of which this process has removed what is here, with the times of the erasures.
+  let erased = Mutex<[Digest: Date]>([:])
   let queue = BlockingQueue("store.blobs")
 
   init(

@@ -21,11 +21,20 @@ struct NodeStart: Sendable {
   /// The server also starts if the file can't be written, such as on a full disk. A new node's leases then
   /// end only when their time is over.
   init(in folder: DataFolder) {
-    let path = "\(folder.path)/node"
-    let last = (try? StoreFile(path, O_RDONLY | O_NOFOLLOW)).flatMap(NodeStart.init(from:))
+    let path = Self.path(in: folder)
+    let last = Self.last(in: folder)
     node = last?.node ?? String(UInt128.random(in: .min ... .max), radix: 16)
     number = (last?.number ?? 0) + 1
     try? write(path, in: folder)
+  }
+
+  /// The id of the node that was last started in a folder; nil if there is none.
+  static func node(of folder: DataFolder) -> String? { last(in: folder)?.node }
+
+  private static func path(in folder: DataFolder) -> String { "\(folder.path)/node" }
+
+  private static func last(in folder: DataFolder) -> NodeStart? {
+    (try? StoreFile(path(in: folder), O_RDONLY | O_NOFOLLOW)).flatMap(NodeStart.init(from:))
   }
 
   /// Nil if the file is damaged or a copy.

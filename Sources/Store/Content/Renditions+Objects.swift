@@ -3,16 +3,37 @@ import Primitives
 
 // With an object store, renditions are uploaded, so that other nodes find what one has rendered.
 extension Renditions {
-  /// Where the object store has a rendition.
-  static func key(_ key: Digest) -> String { "renditions/\(key.hex.prefix(2))/\(key.hex)" }
+  /// Where the object store has a rendition that was made of a source.
+  static func key(_ key: Digest, of source: Digest) -> String { prefix(of: source) + key.hex }
+
+  /// What the keys of all renditions begin with that were made of a source.
+  static func prefix(of source: Digest) -> String {
+    "renditions/\(source.hex.prefix(2))/\(source.hex)/"
+  }
+
+  /// The name of a rendition in the object store; nil for what is not the store's.
+  struct RemoteName {
+    /// What it was made of; nil for a name that an earlier version gave.
+    let source: Digest?
+
+    init?(_ name: String) {
+      let parts = name.split(separator: "/").map(String.init)
+      let digests = parts.dropFirst(2).compactMap { Digest(hex: $0) }
+      guard let key = digests.last else { return nil }
+      source = digests.count == 2 ? digests[0] : nil
+      let known =
+        source.map { Renditions.key(key, of: $0) } ?? "renditions/\(key.hex.prefix(2))/\(key.hex)"
+      if name != known { return nil }
+    }
+  }
 
   /// The bytes that are expected, for the deadline.
   private static let expectedSize = 1 << 20
   /// The most bytes of a rendition in the object store.
   private static let largest = 1 << 30
 
-  /// The rendition under a key from the object store, which is stored here as well; nil if that has none.
-  package func fetch(_ key: Digest) async throws(StoreError) -> Rendition? {
+  /// The rendition of a source under a key from the object store, which is stored here as well; nil if that has none.
+  package func fetch(_ key: Digest, of source: Digest) async throws(StoreError) -> Rendition? {
     guard let objects else { return nil }
     return try await fetches.run(key) { [self] () async throws(StoreError) in
       if let rendition = rendition(key) { return rendition }
@@ -21,7 +42,8 @@ extension Renditions {
       let file = try TemporaryFile(in: folder)
       guard
         try await objects.get(
-          Self.key(key), to: file.file.descriptor, size: Self.expectedSize, limit: Self.largest)
+          Self.key(key, of: source), to: file.file.descriptor, size: Self.expectedSize,
+          limit: Self.largest)
       else { return nil }
       return try await queue.run { [self] () throws(StoreError) in
         switch try RenditionObject.unpack(file.file, key: key, path: path(of: key), seal) {
@@ -34,6 +56,13 @@ extension Renditions {
         }
       }
     }
+  }
+
+  /// Removes a rendition of erased content from this node and from the object store, also if its upload is under way.
+  package func erase(_ key: Digest, of source: Digest) async throws(StoreError) {
+    // In this order: an upload that ends after the second finds that it is not here any more.
+    remove(key)
+    try await objects?.delete(Self.key(key, of: source))
   }
 
   /// Uploads a new rendition; nobody waits for it.
@@ -51,18 +80,27 @@ extension Renditions {
     uploads.whenEnded(key, body)
   }
 
-  /// Uploads a rendition if it is still here; another render replaces one that fails.
+  /// Uploads a rendition if it is still here, and it is known what it was made of; another render replaces one that
+  /// fails.
   private func upload(_ key: Digest, to objects: ObjectStore) async {
     do throws(StoreError) {
       let seal = try await seal()
       let packed = try await queue.run { [self] () throws(StoreError) in
-        try storedHeader(key).map { rendition throws(StoreError) in
-          try RenditionObject.pack(rendition, key: key, in: folder, seal)
+        try storedHeader(key).flatMap { rendition throws(StoreError) in
+          try rendition.source.map { source throws(StoreError) in
+            (
+              name: Self.key(key, of: source),
+              object: try RenditionObject.pack(rendition, key: key, in: folder, seal)
+            )
+          }
         }
       }
       guard let packed else { return }
       try await objects.put(
-        Self.key(key), file: packed.file.file.descriptor, size: packed.size, digest: packed.digest)
+        packed.name, file: packed.object.file.file.descriptor, size: packed.object.size,
+        digest: packed.object.digest)
+      // What removes it from both may have been there before this.
+      if storedHeader(key) == nil { try await objects.delete(packed.name) }
     } catch { objects.count(\.dropped) }
   }
 }

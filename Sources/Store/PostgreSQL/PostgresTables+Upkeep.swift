@@ -68,4 +68,12 @@ extension PostgresTables {
       return nil
     }
   }
+
+  // Whoever refers to content locks its row of this table, whether or not there is one (`Changing.requireRenewed`).
+  func awaitReferences() async throws {
+    try await BlockingQueue("store.erasure").run { [url = database.url] in
+      try PostgresConnection(url, for: .writing)
+        .script("BEGIN; LOCK TABLE erased_content IN EXCLUSIVE MODE; COMMIT")
+    }
+  }
 }

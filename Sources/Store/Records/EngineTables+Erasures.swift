@@ -58,7 +58,57 @@ extension EngineTables {
   }
 
   func removeErasedContent(before time: Date) async throws {
-    try await database.run("DELETE FROM erased_content WHERE erased < $1", time)
+    try await database.run(
+      """
+      DELETE FROM erased_content WHERE erased < $1 AND NOT EXISTS (
+        SELECT 1 FROM erased_object WHERE erased_object.source = erased_content.source)
+      """, time)
+  }
+
+  func isErased(_ source: Digest, notification: Int) async throws -> Bool {
+    try await database.read { connection in
+      try connection.value(
+        """
+        SELECT EXISTS (SELECT 1 FROM erased_content WHERE source = $1)
+          AND NOT EXISTS (SELECT 1 FROM notification WHERE id = $2)
+        """, source, notification) ?? false
+    }
+  }
+}
+
+// MARK: - The object store
+
+extension EngineTables {
+  func erasedObjects(limit: Int) async throws -> [ErasedObject] {
+    try await database.read { connection in
+      try connection.all(
+        """
+        SELECT source, blob, erased FROM erased_object JOIN erased_content USING (source)
+        ORDER BY source LIMIT $1
+        """, limit, as: ErasedObject.init)
+    }
+  }
+
+  func endErasedObjects(_ objects: [ErasedObject]) async throws {
+    if objects.isEmpty { return }
+    let now = now()
+    try await database.write { transaction in
+      for object in objects {
+        // A later time: each node has to forget once more what it knows of it.
+        let count = try transaction.run(
+          "UPDATE erased_content SET erased = $1 WHERE source = $2 AND erased = $3", now,
+          object.source, object.erased)
+        if count == 0 { continue }
+        try transaction.run("DELETE FROM erased_object WHERE source = $1", object.source)
+      }
+    }
+  }
+
+  func addErasedObjects(_ blobs: [Digest]) async throws {
+    if blobs.isEmpty { return }
+    try await database.write { transaction in
+      for blob in blobs { try transaction.addErasedObject(Rendition.source(of: blob), blob: blob) }
+    }
   }
 }
 
@@ -91,9 +141,9 @@ extension EngineTables {
 
   /// Removes the user from the recipients of notifications, and notifications that have no other recipient.
   private func eraseReceived(by user: UserID) async throws {
-    let now = now()
     while true {
-      let count = try await database.write { transaction in
+      let now = now()
+      let count = try await database.write { [blobs] transaction in
         let ids = try transaction.column(
           """
           SELECT notification FROM recipient WHERE user_id = $1
@@ -115,7 +165,7 @@ extension EngineTables {
             "DELETE FROM \(table) WHERE user_id = $1 AND notification \(transaction.isIn("$2"))",
             user, ids)
         }
-        try transaction.erase(ids.filter { !others.contains($0) }, at: now)
+        try transaction.erase(ids.filter { !others.contains($0) }, from: blobs, at: now)
         return ids.count
       }
       if count == 0 { return }
@@ -161,8 +211,7 @@ extension EngineTables {
   /// Removes notifications that went to the user alone and have no recipients any more, and the user's name from the
   /// audiences of the others, also in their history.
   private func eraseNotifications(to tag: ErasedTag, before begun: Date) async throws {
-    let now = now()
-    try await eachRange(of: "notification", "id") { [database] first, next in
+    try await eachRange(of: "notification", "id") { [self] first, next in
       let found = try await database.read { connection in
         try connection.all(
           """
@@ -185,7 +234,8 @@ extension EngineTables {
         .filter { $0.1 != $0.2 }
       for start in stride(from: 0, to: own.count, by: erasedAtOnce.removed) {
         let some = Array(own[start..<Swift.min(own.count, start + erasedAtOnce.removed)])
-        try await database.write { try $0.erase(some, at: now) }
+        let (now, blobs) = (now(), blobs)
+        try await database.write { try $0.erase(some, from: blobs, at: now) }
       }
       if others.isEmpty { return }
       try await database.write { transaction in
@@ -258,7 +308,7 @@ extension Queryable {
 
 extension Changing {
   /// Removes notifications with everything that belongs to them, and notes their content if nothing else has it.
-  fileprivate func erase(_ notifications: [Int], at now: Date) throws {
+  fileprivate func erase(_ notifications: [Int], from blobs: Blobs, at now: Date) throws {
     if notifications.isEmpty { return }
     try run("DELETE FROM event WHERE notification \(isIn("$1"))", notifications)
     let removed = try all(
@@ -285,13 +335,23 @@ extension Changing {
             WHERE rich_type = $1 AND payload = $2 AND message = $3 AND blob IS NULL)
           """, row.richType, row.payload, row.message)
       if isElsewhere == true { continue }
+      let source = Rendition.source(of: row.blob, payload: row.payload, message: row.message)
       try run(
         """
         INSERT INTO erased_content(source, erased) VALUES ($1, $2)
         ON CONFLICT (source) DO UPDATE SET erased = excluded.erased
-        """,
-        Rendition.source(of: row.blob, payload: row.payload, message: row.message), now)
+        """, source, now)
+      if blobs.objects != nil { try addErasedObject(source, blob: row.blob) }
     }
+  }
+
+  /// Notes that the object store may have something of erased content.
+  fileprivate func addErasedObject(_ source: Digest, blob: Digest?) throws {
+    try run(
+      """
+      INSERT INTO erased_object(source, blob) VALUES ($1, $2)
+      ON CONFLICT (source) DO UPDATE SET blob = excluded.blob
+      """, source, blob)
   }
 
   /// Whether something refers to a blob.

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Primitives
+import Synchronization
 
 // MARK: - Checks
 
@@ -79,6 +80,7 @@ extension Changing {
   /// stored.
   func requireRenewed(_ blob: Digest?, in blobs: Blobs) throws {
     guard let blob else { return }
+    if blobs.objects != nil { try requireNoRemoval(of: blob, by: blobs) }
     try blobs.requireRenewed(blob) {
       try value(
         """
@@ -86,6 +88,25 @@ extension Changing {
           OR EXISTS (SELECT 1 FROM asset WHERE blob = $1)
           OR EXISTS (SELECT 1 FROM asset_version WHERE blob = $1)
         """, blob) == true
+    }
+  }
+
+  /// Throws `busy` if a blob was erased, and the object store may still lose it, or this node does not know yet that it
+  /// has lost it.
+  ///
+  /// The removal waits for the end of this transaction (``Erasures/awaitReferences()``).
+  private func requireNoRemoval(of blob: Digest, by blobs: Blobs) throws {
+    let source = Rendition.source(of: blob)
+    let erasure = try first(
+      """
+      SELECT erased, EXISTS (
+        SELECT 1 FROM erased_object WHERE erased_object.source = erased_content.source)
+      FROM erased_content WHERE source = $1 \(lock("FOR KEY SHARE"))
+      """, source
+    ) { row in (time: try row.next(Date.self), isUnderWay: try row.next(Bool.self)) }
+    guard let erasure else { return }
+    if erasure.isUnderWay || blobs.erased.withLock({ $0[source] }) != erasure.time {
+      throw StoreError(.busy, "the same content is being removed; try again")
     }
   }
 }

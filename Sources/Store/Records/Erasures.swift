@@ -22,6 +22,16 @@ package struct ErasureExtent: Sendable, Equatable {
   package let sent: Int
 }
 
+/// Erased content of which the object store may still have something.
+package struct ErasedObject: Sendable, Equatable {
+  /// Identifies the content, and with it the renditions that were made of it (``Rendition/sourceField``).
+  let source: Digest
+  /// The content, if it was a blob.
+  let blob: Digest?
+  /// When it was erased.
+  let erased: Date
+}
+
 /// The erasure of users: it begins in one transaction, and goes on until nothing is left, whatever ends meanwhile.
 ///
 /// What remains of an erased user is the number, where another user's record would be incomplete without it: as the
@@ -48,6 +58,17 @@ package protocol Erasures: Sendable {
   /// The digests of content that belonged to erased users alone (``Rendition/sourceField``), erased after a time, and
   /// when that was.
   func erasedContent(after time: Date) async throws -> [Digest: Date]
-  /// Forgets content that was erased before a time.
+  /// Whether content was erased, and with it a notification that had it.
+  func isErased(_ source: Digest, notification: Int) async throws -> Bool
+  /// Erased content of which the object store may still have something, at most so much.
+  func erasedObjects(limit: Int) async throws -> [ErasedObject]
+  /// Returns when all changes have ended that were under way, and may refer to content whose erasure they have not seen:
+  /// later ones refuse to.
+  func awaitReferences() async throws
+  /// Notes that the object store has nothing any more of some erased content, unless it was erased once more meanwhile.
+  func endErasedObjects(_ objects: [ErasedObject]) async throws
+  /// Notes that the object store has blobs whose content was erased.
+  func addErasedObjects(_ blobs: [Digest]) async throws
+  /// Forgets content that was erased before a time, and of which the object store has nothing.
   func removeErasedContent(before time: Date) async throws
 }

@@ -117,6 +117,7 @@ struct MigratedTable: Sendable {
     MigratedTable("daily_push", key: "user_id", "subject", columns: "user_id subject sent"),
     MigratedTable("erasure", key: "user_id", columns: "user_id name begun"),
     MigratedTable("erased_content", key: "source", columns: "source erased"),
+    MigratedTable("erased_object", key: "source", columns: "source blob"),
     MigratedTable("link_key", key: "id", columns: "id secret created"),
     MigratedTable("vapid_key", key: "id", columns: "id secret created"),
     MigratedTable(

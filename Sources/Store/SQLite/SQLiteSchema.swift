@@ -428,6 +428,10 @@ enum SQLiteSchema {
     CREATE INDEX used_sign_in_by_age ON used_sign_in(used);
     CREATE INDEX session_of_provider ON session(issuer, provider_session) WHERE issuer IS NOT NULL;
     """,
+    """
+    -- Of erased content, what the object store may still have: the blob, if it was one, and its renditions.
+    CREATE TABLE erased_object(source TEXT NOT NULL PRIMARY KEY, blob TEXT) STRICT, WITHOUT ROWID;
+    """,
   ]
 
   /// The tables of ``version``.
@@ -738,6 +742,8 @@ enum SQLiteSchema {
       source TEXT NOT NULL PRIMARY KEY, erased INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX erased_content_by_time ON erased_content(erased);
+    -- Of erased content, what the object store may still have: the blob, if it was one, and its renditions.
+    CREATE TABLE erased_object(source TEXT NOT NULL PRIMARY KEY, blob TEXT) STRICT, WITHOUT ROWID;
 
     CREATE TABLE link_key(
       id INTEGER PRIMARY KEY AUTOINCREMENT, secret TEXT NOT NULL, created INTEGER NOT NULL

@@ -78,4 +78,7 @@ extension SQLiteTables {
       : "parts of removed rows may be left in the database file: stop the server, and run richpush user erase --number "
         + "with the user's number"
   }
+
+  // One change is under way at a time.
+  func awaitReferences() async throws {}
 }

@@ -31,7 +31,7 @@ extension Store {
   }
 
   /// A removal that has not begun so long after its announcement is given up.
-  private static let longestDelay = Duration.seconds(Blobs.longestRemoval / 2)
+  static let longestDelay = Duration.seconds(Blobs.longestRemoval / 2)
 
   /// Removes blobs to which nothing refers and old renditions from the object store, and uploads what it should
   /// have, for keys that begin with some prefixes.
@@ -43,21 +43,32 @@ extension Store {
   ) async throws -> ObjectUpkeepReport {
     var report = ObjectUpkeepReport()
     guard let objects else { return report }
+    var erased: [Digest: Date] = [:]
     if removes {
-      let shared = try await tables.contentOwner()
-      report.stranger = try await otherOwner(than: shared ?? node, objects)
+      report.stranger = try await otherOwner(objects)
+      erased = try await tables.erasedContent(after: .distantPast)
     }
     for prefix in prefixes {
       let stored = try await Self.digests(objects.list("blobs/\(prefix)/"))
       report.uploaded += try await uploadMissing(prefix, stored)
       guard removes, report.stranger == nil else { continue }
       try await collectBlobs(stored, prefix, retention, objects, &report)
+      // What a node had not known to be erased when it uploaded it.
+      if !erased.isEmpty {
+        let late = stored.keys.filter { erased[Rendition.source(of: $0)] != nil }
+        try await tables.addErasedObjects(tables.unreferenced(among: late))
+      }
       func isOld(_ object: S3Object, _ limit: TimeInterval) -> Bool {
         Blobs.age(object.modified, at: now()) > limit
       }
-      // What else is in the bucket is not the store's.
-      for (key, object) in try await Self.digests(objects.list("renditions/\(prefix)/"))
-      where isOld(object, retention.remoteRenditionAge) && object.key == Renditions.key(key) {
+      for object in try await objects.list("renditions/\(prefix)/") {
+        guard let rendition = Renditions.RemoteName(object.key) else { continue }
+        let erasure = rendition.source.flatMap { erased[$0] }?.timeIntervalSince1970 ?? 0
+        // It is not known of what an earlier version has made it.
+        guard
+          rendition.source == nil || isOld(object, retention.remoteRenditionAge)
+            || Double(object.modified) < erasure + Self.longestCommit
+        else { continue }
         try await objects.delete(object.key)
         report.renditions += 1
       }
@@ -69,13 +80,12 @@ extension Store {
     return report
   }
 
-  /// The data folder or database, apart from its `owner`, that has used the bucket; this one makes itself known.
+  /// Another data folder or database that has used the bucket; this one makes itself known.
   ///
   /// Its references are in another database, so that what is an orphan here may be needed there.
-  private func otherOwner(
-    than owner: String?, _ objects: ObjectStore
-  ) async throws(StoreError) -> String? {
-    guard let owner else { return "unknown" }
+  func otherOwner(_ objects: ObjectStore) async throws -> String? {
+    let shared = try await tables.contentOwner()
+    guard let owner = shared ?? node ?? NodeStart.node(of: folder) else { return "unknown" }
     let own = "owners/\(owner)"
     let owners = try await objects.list("owners/").map(\.key)
     if !owners.contains(own) { try await objects.put(own, bytes: Array(owner.utf8)) }
@@ -143,7 +153,7 @@ extension Store {
     return isRemoved
   }
 
-  private static func noteKey(_ digest: Digest) -> String { "orphans/\(digest.hex)" }
+  static func noteKey(_ digest: Digest) -> String { "orphans/\(digest.hex)" }
 
   private static func digests(_ objects: [S3Object]) -> [Digest: S3Object] {
     Dictionary(
