@@ -99,6 +99,29 @@ import Waiting
     #expect(media.counts[.made] == 1)
   }
 
+  @Test func `a rendition of what is erased meanwhile is not kept`() async throws {
+    let scratch = try Scratch()
+    let gate = Gate(in: scratch)
+    let media = try MediaFixture {
+      try $0.installPlugin("note", gate.command + "\n" + Self.echo)
+    }
+    let store = media.store
+    try await store.accounts.addUser("alice", hash: "", role: .device)
+    let alice = try #require(try await store.accounts.user(named: "alice")).id
+    var new = NotificationInsert(message: "m", richType: "note", payload: "p")
+    (new.recipients, new.to) = ([alice], ["username:alice"])
+    let id = try await store.notifications.create(new).notification.id
+    let request = try media.request("p", id: id)
+    let rendered = Task { try await media.renderer.rendition(request) }
+    try await eventually("it is being rendered") { gate.isWaitedAt }
+    #expect(try await store.erasures.beginErasure(of: alice, keepingAdmin: false))
+    #expect(try await store.continueErasures().erased == [alice])
+    try await gate.open()
+    let error = await #expect(throws: ServiceError.self) { try await rendered.value }
+    #expect(error?.code == .notFound)
+    #expect(store.renditions.rendition(request.key) == nil)
+  }
+
   @Test func `what was stored while a request waited is not rendered again`() async throws {
     let scratch = try Scratch()
     let gate = Gate(in: scratch)

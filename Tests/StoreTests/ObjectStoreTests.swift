@@ -131,12 +131,12 @@ import Waiting
     let other = Scratch(at: Date().timeIntervalSince1970 + 60)
     let second = try other.open(objects: try objects.configuration())
     try await second.shareSecret(of: store)
-    let fields = [Rendition.Field("x-width", "320")]
+    let fields = [Rendition.Field("x-width", "320")] + Renditions.fields
     for (text, bytes) in [("a", picture), ("b", [])] {
       let key = Digest(of: text)
       let rendition = try await store.renditions.store(
         key, bytes: bytes, contentType: "image/png", fields: fields)
-      try await eventually("it is uploaded") { objects.keys.contains { $0.hasSuffix(key.hex) } }
+      await store.renditions.uploaded(key)
       #expect(second.renditions.rendition(key) == nil)
       let found = try #require(try await second.renditions.fetch(key))
       #expect(found.digest == rendition.digest && found.created == rendition.created)
@@ -151,9 +151,10 @@ import Waiting
   @Test(arguments: [0, 4, 20, 100])
   func `a rendition that is damaged in the object store is none`(length: Int) async throws {
     let key = Digest(of: "a")
-    let object = "renditions/\(key.hex.prefix(2))/\(key.hex)"
-    _ = try await store.renditions.store(key, bytes: picture, contentType: "image/png")
-    try await eventually("it is uploaded") { objects.keys.contains(object) }
+    let object = Renditions.key(key, of: Renditions.source)
+    _ = try await store.renditions.store(
+      key, bytes: picture, contentType: "image/png", fields: Renditions.fields)
+    await store.renditions.uploaded(key)
     let whole = try #require(objects.bytes(object))
     store.renditions.remove(key)
     for damaged in [whole.prefix(length), whole.suffix(length), Data(count: length)] {
@@ -164,12 +165,13 @@ import Waiting
   }
 
   @Test func `a rendition that somebody else wrote into the object store is none`() async throws {
-    func object(_ key: Digest) -> String { "renditions/\(key.hex.prefix(2))/\(key.hex)" }
+    func object(_ key: Digest) -> String { Renditions.key(key, of: Renditions.source) }
     func damaged() throws -> Int { try #require(store.objects).counts.cache.damaged }
     let (key, other) = (Digest(of: "a"), Digest(of: "b"))
     for (key, byte) in [(key, UInt8(1)), (other, 2)] {
-      _ = try await store.renditions.store(key, bytes: [byte], contentType: "image/png")
-      try await eventually("it is uploaded") { objects.keys.contains(object(key)) }
+      _ = try await store.renditions.store(
+        key, bytes: [byte], contentType: "image/png", fields: Renditions.fields)
+      await store.renditions.uploaded(key)
     }
     let (good, another) = try (
       #require(objects.bytes(object(key))), #require(objects.bytes(object(other)))
@@ -204,10 +206,10 @@ import Waiting
     // What is rendered again takes the place of what was there.
     store.renditions.remove(key)
     objects.set(object(key), forged + Data((zeros(8) + size).utf8))
-    _ = try await store.renditions.store(key, bytes: [1], contentType: "image/png")
-    try await eventually("it is replaced") {
-      objects.bytes(object(key))?.prefix(1) == Data([1])
-    }
+    _ = try await store.renditions.store(
+      key, bytes: [1], contentType: "image/png", fields: Renditions.fields)
+    await store.renditions.uploaded(key)
+    #expect(objects.bytes(object(key))?.prefix(1) == Data([1]))
     store.renditions.remove(key)
     #expect(try await store.renditions.fetch(key)?.digest == Digest(of: [1]))
   }

@@ -106,10 +106,12 @@ import Waiting
     let (used, unused) = (try await addOld([1]), try await addOld([2]))
     try await notify(of: used)
     for blob in [used, unused] { objects.set(key(blob.digest), nil) }
-    for (text, days) in [("a", 31.0), ("b", 1)] {
-      objects.set(
-        key(Digest(of: text), in: "renditions"), Data([1]),
-        modified: scratch.now.addingTimeInterval(-days * 86400))
+    let renditions = ["a", "b"].map { Renditions.key(Digest(of: "key"), of: Digest(of: $0)) }
+    // The last one has a name as earlier versions gave it.
+    for (name, days) in [
+      (renditions[0], 31.0), (renditions[1], 1), (key(Digest(of: "b"), in: "renditions"), 1),
+    ] {
+      objects.set(name, Data([1]), modified: scratch.now.addingTimeInterval(-days * 86400))
     }
     // What somebody else keeps in the bucket.
     let foreign = [
@@ -117,8 +119,8 @@ import Waiting
     ]
     for key in foreign { objects.set(key, Data([1]), modified: .distantPast) }
     let report = try await collect()
-    #expect(report.uploaded == 1 && report.renditions == 1)
-    let left = Set([key(used.digest), key(Digest(of: "b"), in: "renditions")] + foreign)
+    #expect(report.uploaded == 1 && report.renditions == 2)
+    let left = Set([key(used.digest), renditions[1]] + foreign)
     #expect(objects.keys.filter { !$0.hasPrefix("owners/") } == left)
   }
 

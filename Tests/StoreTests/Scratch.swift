@@ -141,6 +141,22 @@ extension Blobs {
   }
 }
 
+extension Renditions {
+  /// What renditions are made of where that does not matter.
+  static let source = Digest(of: "source")
+  /// The fields of such a rendition.
+  static let fields = [Rendition.Field(Rendition.sourceField, source.hex)]
+
+  func fetch(_ key: Digest) async throws(StoreError) -> Rendition? {
+    try await fetch(key, of: Self.source)
+  }
+
+  /// Returns when the object store has a rendition that was stored here.
+  func uploaded(_ key: Digest) async {
+    await withCheckedContinuation { uploaded in whenUploaded(key) { uploaded.resume() } }
+  }
+}
+
 extension Trait where Self == ConditionTrait {
   /// For what only SQLite has: its file, its writer, its planner.
   static var sqlite: Self { .enabled(if: Scratch.server == nil, "only with SQLite") }

@@ -75,6 +75,6 @@ extension WritingFunction {
     "removeExpiredPairings", "removeDailyPushes", "removeHistory", "removeEvents",
     "removeAuditEntries", "removePasswordlessUsers", "removeNotifications", "removeReceipts",
     "eraseRecords", "eraseRemovedRows", "removeUnreferencedFiles", "endErasure",
-    "removeErasedContent",
+    "removeErasedContent", "addErasedObjects", "endErasedObjects",
   ]
 }

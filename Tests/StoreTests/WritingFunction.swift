@@ -674,6 +674,14 @@ struct WritingFunction: Sendable {
     Self("eraseRemovedRows", effects: none) {
       _ = try await $0.tables.eraseRemovedRows(isAlone: false)
     },
+    Self("addErasedObjects", effects: none) {
+      try await $0.erasures.addErasedObjects([Digest(of: "nobody's")])
+    },
+    Self("endErasedObjects", effects: none) {
+      try await $0.erasures.endErasedObjects([
+        ErasedObject(source: Digest(of: "nobody's"), blob: nil, erased: .distantPast)
+      ])
+    },
     Self("endErasure", effects: none) { try await $0.erasures.endErasure(of: alice) },
     Self("removeErasedContent", effects: none) {
       try await $0.erasures.removeErasedContent(before: .distantPast)

@@ -14,38 +14,67 @@ import Waiting
   private static let person = "erika\(mark)"
   private static let password = "secret of \(mark)"
 
+  /// Where a server keeps what it has.
+  struct Place: Sendable, CustomStringConvertible {
+    let onPostgres: Bool
+    let hasObjects: Bool
+    var description: String {
+      (onPostgres ? "PostgreSQL" : "SQLite") + (hasObjects ? " and an object store" : "")
+    }
+
+    static let all = (PostgresServer.isInstalled ? [false, true] : [false]).flatMap { onPostgres in
+      [false, true].map { Place(onPostgres: onPostgres, hasObjects: $0) }
+    }
+  }
+
+  /// What a server was started with besides its folders.
+  struct Setting {
+    let log: URL
+    let database: PostgresServer?
+    let objects: ObjectStandIn?
+    /// Flags of the server and of commands.
+    var flags: [String] {
+      (database.map { ["--database", $0.url] } ?? [])
+        + (objects.map { ["--objects", $0.url] } ?? [])
+    }
+    static let environment = [
+      "RICHPUSH_OBJECTS_ACCESS_KEY": "key", "RICHPUSH_OBJECTS_SECRET_KEY": "secret",
+    ]
+  }
+
   /// Lends a server on which a publisher has sent things to a person, and to her and Bob.
   private static func lend(
-    onPostgres: Bool,
-    to body: (RunningServer, _ log: URL, _ own: Int, _ both: Int, _ database: PostgresServer?)
-      async throws -> Void
+    _ place: Place = Place(onPostgres: false, hasObjects: false),
+    to body: (RunningServer, _ own: Int, _ both: Int, Setting) async throws -> Void
   ) async throws {
-    let database = onPostgres ? try PostgresServer() : nil
     let log = FileManager.default.temporaryDirectory.appending(path: "access-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: log) }
-    let flags = ["--access-log", log.path] + (database.map { ["--database", $0.url] } ?? [])
-    try await RunningServer.lend(flags: flags) { scratch in
+    let setting = Setting(
+      log: log, database: place.onPostgres ? try PostgresServer() : nil,
+      objects: place.hasObjects ? try ObjectStandIn() : nil)
+    let flags = ["--access-log", log.path] + setting.flags
+    try await RunningServer.lend(flags: flags, environment: Setting.environment) { scratch in
       for (name, role, password) in [
         (person, "device", password), ("bob", "device", "secret of bob"),
         ("shop", "publisher", "secret of shop"), ("boss", "admin", "secret of boss"),
       ] {
         let added = try await user(
-          ["add", name, "--role", role], in: scratch, database, input: password + "\n")
+          ["add", name, "--role", role], in: scratch, setting, input: password + "\n")
         #expect(added.exitCode == 0, "\(added.errors)")
       }
     } to: { server in
       let (own, both) = try await use(server)
-      try await body(server, log, own, both, database)
+      try await body(server, own, both, setting)
     }
   }
 
   private static func user(
-    _ words: [String], in scratch: Scratch, _ database: PostgresServer?, input: String = ""
+    _ words: [String], in scratch: Scratch, _ setting: Setting, input: String = ""
   ) async throws -> Child.Result {
     try await Child.run(
       "richpush",
-      ["user"] + words + ["--data", scratch.folder.path + "/var"]
-        + (database.map { ["--database", $0.url] } ?? []), input: input)
+      ["user"] + words + ["--data", scratch.folder.path + "/var"] + setting.flags,
+      environment: Setting.environment, input: input)
   }
 
   /// A picture with the mark in a comment, after the first marker of the JPEG.
@@ -96,27 +125,38 @@ import Waiting
     return try #require(json.id.integer)
   }
 
-  /// Where the mark, or the digest of the picture, is: in the data folder, the logs and a dump of the database.
+  /// Where the mark, or the digest of the picture, is: in the data folder, the logs, a dump of the database and the
+  /// object store, and there also what was made of the picture.
   private static func traces(
-    _ server: RunningServer, _ log: URL, _ database: PostgresServer?
+    _ server: RunningServer, _ setting: Setting
   ) async throws -> [String] {
     let digest = try await sha256(of: picture())
     let root = server.scratch.folder.appending(path: "var")
-    var texts = [("log", Data(server.log.utf8)), ("access log", try Data(contentsOf: log))]
+    var texts = [
+      ("log", Data(server.log.utf8)), ("access log", try Data(contentsOf: setting.log)),
+    ]
+    let source = try await sha256(of: Array(digest.utf8))
+    for key in setting.objects?.keys ?? [] {
+      let bytes = setting.objects?.bytes(key) ?? Data()
+      texts.append(("object " + key, Data(key.utf8) + bytes))
+    }
     for path in try FileManager.default.subpathsOfDirectory(atPath: root.path) {
       let file = root.appending(path: path)
       texts.append((path, Data(path.utf8)))
       // Folders and the socket are none; a temporary file may go meanwhile.
       if let content = try? Data(contentsOf: file) { texts.append((path, content)) }
     }
-    if let database {
+    if let database = setting.database {
       let dump = try await Child.run(
         "/bin/sh", ["-c", "exec /usr/lib/postgresql/*/bin/pg_dump \"$0\"", database.url])
       #expect(dump.exitCode == 0, "\(dump.errors)")
       texts.append(("dump", Data(dump.output.joined(separator: "\n").utf8)))
     }
     return texts.filter { text in
-      [mark, digest, handle].contains { text.1.range(of: Data($0.utf8)) != nil }
+      // The database keeps the digest of the digest for a while, so that it is known what is to be removed.
+      ([mark, digest, handle] + (text.0.hasPrefix("object ") ? [source] : [])).contains {
+        text.1.range(of: Data($0.utf8)) != nil
+      }
     }.map(\.0)
   }
 
@@ -125,21 +165,41 @@ import Waiting
     return String(try #require(result.output.first).prefix(64))
   }
 
-  @Test(arguments: PostgresServer.isInstalled ? [false, true] : [false])
-  func `an erased person leaves no trace, and others keep what they were sent`(onPostgres: Bool)
+  @Test(arguments: Place.all)
+  func `an erased person leaves no trace, and others keep what they were sent`(place: Place)
     async throws
   {
-    try await Self.lend(onPostgres: onPostgres) { server, log, own, both, database in
-      let before = try await Self.traces(server, log, database)
+    try await Self.lend(place) { server, own, both, setting in
+      let picture = try await Self.sha256(of: Self.picture())
+      let shared = try await Self.sha256(of: Package.bytes("assets/img/logo.png"))
+      let sources = [
+        try await Self.sha256(of: Array(picture.utf8)),
+        try await Self.sha256(of: Array(shared.utf8)),
+      ]
+      if let objects = setting.objects {
+        try await eventually("renditions of hers and of theirs are uploaded") {
+          let counts = sources.map { source in objects.keys.count { $0.contains(source) } }
+          return counts[0] >= 2 && counts[1] >= 1
+        }
+      }
+      let before = try await Self.traces(server, setting)
+      for name in ["blobs/", "renditions/"] where place.hasObjects {
+        #expect(before.contains { $0.hasPrefix("object " + name) }, "\(before)")
+      }
       #expect(before.contains { $0.hasPrefix("blobs/") }, "\(before)")
       #expect(before.contains { $0.contains("richpush.db") || $0 == "dump" }, "\(before)")
       #expect(!before.contains { $0.hasSuffix("log") }, "\(before)")
       let renditions = try Self.renditions(server)
       // There is no terminal to ask on.
-      let erased = try await Self.user(["erase", Self.person], in: server.scratch, database)
+      let erased = try await Self.user(["erase", Self.person], in: server.scratch, setting)
       #expect(erased.exitCode == 0 && erased.output == ["erased \(Self.person)"], "\(erased)")
       #expect(erased.errors.contains("user erase --number"))
-      #expect(try await Self.traces(server, log, database) == [])
+      #expect(try await Self.traces(server, setting) == [])
+      if let objects = setting.objects {
+        for digest in [shared, sources[1]] {
+          #expect(objects.keys.contains { $0.contains(digest) }, "\(objects.keys)")
+        }
+      }
       // With PostgreSQL each node removes its own, within seconds.
       try await eventually("renditions of what was hers alone are gone") {
         try !renditions.isSubset(of: Self.renditions(server))
@@ -164,20 +224,63 @@ import Waiting
       try FileManager.default.subpathsOfDirectory(atPath: root).filter { $0.hasSuffix(".head") })
   }
 
-  @Test(arguments: PostgresServer.isInstalled ? [false, true] : [false])
-  func `an erasure goes on after the server was killed`(onPostgres: Bool) async throws {
-    try await Self.lend(onPostgres: onPostgres) { server, log, _, _, database in
+  @Test(arguments: Place.all)
+  func `an erasure goes on after the server was killed`(place: Place) async throws {
+    try await Self.lend(place) { server, _, _, setting in
       let boss = server.client("boss", password: "secret of boss")
       try await boss.removeUser(Self.person, erasing: true)
       try await server.restart(by: SIGKILL)
       try await eventually("nothing is left") {
-        try await Self.traces(server, log, database).isEmpty
+        try await Self.traces(server, setting).isEmpty
+      }
+    }
+  }
+
+  @Test(arguments: Place.all.filter(\.hasObjects))
+  func `while the object store is away nothing is said to be erased, and then it is`(place: Place)
+    async throws
+  {
+    try await Self.lend(place) { server, _, _, setting in
+      let objects = try #require(setting.objects)
+      objects.fail { _, _ in .status(503, "SlowDown") }
+      let erased = try await Self.user(["erase", Self.person], in: server.scratch, setting)
+      #expect(
+        erased.exitCode != 0 && !erased.output.contains { $0.hasPrefix("erased") }, "\(erased)")
+      #expect(
+        erased.errors.contains("not finished, the running server goes on"), "\(erased.errors)")
+      #expect(try await Self.traces(server, setting).contains { $0.hasPrefix("object blobs/") })
+      objects.heal()
+      try await eventually("nothing is left") {
+        try await Self.traces(server, setting).isEmpty && server.log.contains("erased user ")
+      }
+      #expect(server.log.contains("erasure: the object store is away"))
+    }
+  }
+
+  @Test(
+    .enabled(if: PostgresServer.isInstalled, "needs the package postgresql-15"))
+  func `what another node has rendered leaves no trace either`() async throws {
+    try await Self.lend(Place(onPostgres: true, hasObjects: true)) { server, own, _, setting in
+      try await RunningServer.lend(
+        flags: setting.flags, environment: Setting.environment
+      ) { other in
+        let client = other.client(Self.person, password: Self.password)
+        for width in [65, 66, 67] {
+          _ = try await client.media(own, options: MediaOptions(width: width))
+        }
+        let erased = try await Self.user(["erase", Self.person], in: server.scratch, setting)
+        #expect(erased.exitCode == 0, "\(erased)")
+        for node in [server, other] {
+          try await eventually("nothing is left") {
+            try await Self.traces(node, setting).isEmpty
+          }
+        }
       }
     }
   }
 
   @Test func `a command that was killed can be repeated until nothing is left`() async throws {
-    try await Self.lend(onPostgres: false) { server, log, _, _, _ in
+    try await Self.lend { server, _, _, setting in
       let data = server.scratch.folder.appending(path: "var").path
       try await server.restart(by: SIGTERM) {
         for _ in 0..<5 {
@@ -191,14 +294,14 @@ import Waiting
           command.send(SIGKILL)
           _ = await command.exitCode()
         }
-        _ = try await Self.user(["erase", Self.person, "--yes"], in: server.scratch, nil)
-        #expect(try await Self.traces(server, log, nil) == [])
+        _ = try await Self.user(["erase", Self.person, "--yes"], in: server.scratch, setting)
+        #expect(try await Self.traces(server, setting) == [])
       }
     }
   }
 
   @Test func `an export is an archive with everything but secrets`() async throws {
-    try await Self.lend(onPostgres: false) { server, _, own, both, _ in
+    try await Self.lend { server, own, both, _ in
       let archive = server.scratch.folder.appending(path: "export.tar").path
       let program = try Package.program("richpush").path
       let exported = try await Child.run(
