@@ -46,8 +46,8 @@ package final class Renderer: Sendable {
   private func fetch(_ request: RenditionRequest) async throws -> StoredMedia? {
     guard store.objects != nil else { return nil }
     do {
-      if let rendition = try await store.renditions.fetch(
-        request.key, of: request.source.digest)
+      if !request.plugin.manifest.perUser,
+        let rendition = try await store.renditions.fetch(request.key, of: request.source.digest)
       {
         try await requireNotErased(request)
         if isAsset(rendition) { try await fetchAsset(of: request) }
@@ -188,7 +188,7 @@ package final class Renderer: Sendable {
   private func store(_ reply: PluginReply, of request: RenditionRequest) async throws -> StoredMedia
   {
     var fields = reply.fields.map { Rendition.Field($0.name, $0.value) }
-    fields.append(Rendition.Field(Rendition.sourceField, request.source.digest.hex))
+    fields += request.sources.map { Rendition.Field(Rendition.sourceField, $0.hex) }
     let (key, type) = (request.key, reply.contentType)
     let rendition: Rendition
     switch reply.body {
@@ -211,16 +211,19 @@ package final class Renderer: Sendable {
     return media
   }
 
-  /// Throws `notFound` if the notification and its content were erased while its rendition was made or fetched; removes
-  /// the rendition.
+  /// Throws `notFound` if the content and its notification, or the user whom it is for, were erased while the rendition
+  /// was made or fetched; removes the rendition.
   private func requireNotErased(_ request: RenditionRequest) async throws(ServiceError) {
-    // This node may have looked for what is to be removed before. It has not while the database is away.
-    guard let id = request.source.id,
-      (try? await store.erasures.isErased(request.source.digest, notification: id)) == true
-    else { return }
-    // The collection finds what is left there while the object store is away.
-    try? await store.renditions.erase(request.key, of: request.source.digest)
-    throw ServiceError(.notFound, "There is no notification \(id).")
+    guard let id = request.source.id else { return }
+    for (number, source) in request.sources.enumerated() {
+      // The content may have been sent again; a user's number is nobody else's. This node may have looked before for
+      // what is to be removed, but not while the database is away.
+      let isErased = try? await store.erasures.isErased(source, unless: number == 0 ? id : nil)
+      guard isErased == true else { continue }
+      // The collection finds what is left there while the object store is away.
+      try? await store.renditions.erase(request.key, of: request.source.digest)
+      throw ServiceError(.notFound, "There is no notification \(id).")
+    }
   }
 
   /// A reply for which there is no room: it is sent nevertheless, and made again for the next who asks.

@@ -12,6 +12,8 @@ package struct RenditionRequest: Sendable {
   package let user: String
   /// The key of the stored rendition: a hash of everything that its content may depend on.
   package let key: Digest
+  /// Identifies what it is made of, and the user whom it is for if it is for one.
+  let sources: [Digest]
 
   /// Creates a request; `owner` is the caller's ID for plugins that render for each user.
   package init(
@@ -21,10 +23,12 @@ package struct RenditionRequest: Sendable {
     let options = options.cropped(around: source.focus, by: plugin)
     (self.source, self.options, self.plugin, self.user) = (source, options, plugin, user)
     let items = options.items.map { "\($0.name)=\($0.value)" }.joined(separator: "\0")
-    let owner = plugin.manifest.perUser ? "\(owner?.rawValue ?? 0) \(user)" : ""
-    var parts = [plugin.identity, source.richType, source.material, items, owner]
+    let caller = plugin.manifest.perUser ? "\(owner?.rawValue ?? 0) \(user)" : ""
+    var parts = [plugin.identity, source.richType, source.material, items, caller]
     if plugin.manifest.perNotification, let id = source.id { parts.append(String(id)) }
     key = Digest(of: parts.joined(separator: "\u{1}"))
+    let person = plugin.manifest.perUser ? owner.map(Rendition.source(ofUser:)) : nil
+    sources = [source.digest] + (person.map { [$0] } ?? [])
   }
 
   /// The plugin call that renders it.

@@ -122,6 +122,32 @@ import Waiting
     #expect(store.renditions.rendition(request.key) == nil)
   }
 
+  @Test func `what was rendered for an erased person alone is removed, also of what others have`()
+    async throws
+  {
+    let media = try MediaFixture {
+      try $0.installPlugin("mine", manifest: #"{"perUser":true}"#, Self.echo)
+    }
+    let store = media.store
+    var users: [UserID] = []
+    for name in ["alice", "bob"] {
+      try await store.accounts.addUser(name, hash: "", role: .device)
+      users.append(try #require(try await store.accounts.user(named: name)).id)
+    }
+    var new = NotificationInsert(message: "m", richType: "mine", payload: "p")
+    (new.recipients, new.to) = (users, ["username:alice", "username:bob"])
+    let id = try await store.notifications.create(new).notification.id
+    let requests = try zip(["alice", "bob"], users).map { name, user in
+      try media.request("p", of: "mine", id: id, user: name, owner: user)
+    }
+    for request in requests { _ = try await media.renderer.rendition(request) }
+    #expect(try await store.erasures.beginErasure(of: users[0], keepingAdmin: false))
+    #expect(try await store.continueErasures().erased == [users[0]])
+    #expect(requests.map { store.renditions.rendition($0.key) != nil } == [false, true])
+    await #expect(throws: ServiceError.self) { try await media.renderer.rendition(requests[0]) }
+    #expect(store.renditions.rendition(requests[0].key) == nil)
+  }
+
   @Test func `what was stored while a request waited is not rendered again`() async throws {
     let scratch = try Scratch()
     let gate = Gate(in: scratch)

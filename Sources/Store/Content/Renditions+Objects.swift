@@ -80,28 +80,29 @@ extension Renditions {
     uploads.whenEnded(key, body)
   }
 
-  /// Uploads a rendition if it is still here, and it is known what it was made of; another render replaces one that
-  /// fails.
+  /// Uploads a rendition if it is still here, and other nodes may need it, which is not one for a single user; another
+  /// render replaces one that fails.
   private func upload(_ key: Digest, to objects: ObjectStore) async {
     do throws(StoreError) {
       let seal = try await seal()
-      let packed = try await queue.run { [self] () throws(StoreError) in
-        try storedHeader(key).flatMap { rendition throws(StoreError) in
-          try rendition.source.map { source throws(StoreError) in
-            (
-              name: Self.key(key, of: source),
-              object: try RenditionObject.pack(rendition, key: key, in: folder, seal)
-            )
-          }
-        }
+      let found = try await queue.run { [self] () throws(StoreError) in
+        try self.packed(key, seal)
       }
-      guard let packed else { return }
+      guard let (name, object) = found else { return }
       try await objects.put(
-        packed.name, file: packed.object.file.file.descriptor, size: packed.object.size,
-        digest: packed.object.digest)
+        name, file: object.file.file.descriptor, size: object.size, digest: object.digest)
       // What removes it from both may have been there before this.
-      if storedHeader(key) == nil { try await objects.delete(packed.name) }
+      if storedHeader(key) == nil { try await objects.delete(name) }
     } catch { objects.count(\.dropped) }
+  }
+
+  /// A rendition as an object with its name; nil if it is not here, or not for other nodes.
+  private func packed(
+    _ key: Digest, _ seal: RenditionSeal
+  ) throws(StoreError) -> (name: String, object: RenditionObject.Packed)? {
+    guard let rendition = storedHeader(key), rendition.sources.count == 1 else { return nil }
+    let object = try RenditionObject.pack(rendition, key: key, in: folder, seal)
+    return (Self.key(key, of: rendition.sources[0]), object)
   }
 }
 
@@ -117,13 +118,16 @@ private enum RenditionObject {
     case damaged
   }
 
+  /// An object's file, its size in bytes, and its SHA-256.
+  typealias Packed = (file: TemporaryFile, size: Int, digest: Digest)
+
   private static let sizeLength = 8
   private static let largestHeader = 1 << 16
 
   /// Writes the object to a file.
   static func pack(
     _ rendition: Rendition, key: Digest, in folder: DataFolder, _ seal: RenditionSeal
-  ) throws(StoreError) -> (file: TemporaryFile, size: Int, digest: Digest) {
+  ) throws(StoreError) -> Packed {
     var object = try HashingWriter(in: folder)
     try StoreFile(rendition.path, O_RDONLY | O_NOFOLLOW).forEachChunk { chunk throws(StoreError) in
       try object.write(chunk)

@@ -65,12 +65,12 @@ extension EngineTables {
       """, time)
   }
 
-  func isErased(_ source: Digest, notification: Int) async throws -> Bool {
+  func isErased(_ source: Digest, unless notification: Int?) async throws -> Bool {
     try await database.read { connection in
       try connection.value(
         """
         SELECT EXISTS (SELECT 1 FROM erased_content WHERE source = $1)
-          AND NOT EXISTS (SELECT 1 FROM notification WHERE id = $2)
+          AND NOT EXISTS (SELECT 1 FROM notification WHERE id = CAST($2 AS bigint))
         """, source, notification) ?? false
     }
   }
@@ -121,6 +121,10 @@ extension EngineTables {
   func eraseRecords(of erasure: Erasure) async throws {
     // Those of its recipients who are still to be written have what is known of the user, too.
     while try await writeNextParts(within: .zero) {}
+    let now = now()
+    try await database.write { transaction in
+      try transaction.addErasedContent(Rendition.source(ofUser: erasure.user), at: now)
+    }
     try await eraseReceived(by: erasure.user)
     try await eraseRows(of: erasure.user)
     guard let name = erasure.name else { return }
@@ -336,13 +340,18 @@ extension Changing {
           """, row.richType, row.payload, row.message)
       if isElsewhere == true { continue }
       let source = Rendition.source(of: row.blob, payload: row.payload, message: row.message)
-      try run(
-        """
-        INSERT INTO erased_content(source, erased) VALUES ($1, $2)
-        ON CONFLICT (source) DO UPDATE SET erased = excluded.erased
-        """, source, now)
+      try addErasedContent(source, at: now)
       if blobs.objects != nil { try addErasedObject(source, blob: row.blob) }
     }
+  }
+
+  /// Notes what renditions were made of, or for whom, that are to be removed.
+  fileprivate func addErasedContent(_ source: Digest, at now: Date) throws {
+    try run(
+      """
+      INSERT INTO erased_content(source, erased) VALUES ($1, $2)
+      ON CONFLICT (source) DO UPDATE SET erased = excluded.erased
+      """, source, now)
   }
 
   /// Notes that the object store may have something of erased content.

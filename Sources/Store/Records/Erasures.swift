@@ -58,8 +58,8 @@ package protocol Erasures: Sendable {
   /// The digests of content that belonged to erased users alone (``Rendition/sourceField``), erased after a time, and
   /// when that was.
   func erasedContent(after time: Date) async throws -> [Digest: Date]
-  /// Whether content was erased, and with it a notification that had it.
-  func isErased(_ source: Digest, notification: Int) async throws -> Bool
+  /// Whether content was erased, or a user, and a notification that had it does not exist any more, if one is given.
+  func isErased(_ source: Digest, unless notification: Int?) async throws -> Bool
   /// Erased content of which the object store may still have something, at most so much.
   func erasedObjects(limit: Int) async throws -> [ErasedObject]
   /// Returns when all changes have ended that were under way, and may refer to content whose erasure they have not seen:

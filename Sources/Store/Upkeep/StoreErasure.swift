@@ -4,18 +4,21 @@ import S3
 import Synchronization
 
 extension Rendition {
-  /// The field of a stored rendition that identifies what it was made of.
+  /// The fields of a stored rendition that identify what it was made of, and for whom if it is for one user.
   package static let sourceField = "X-Source"
 
-  /// What it was made of; nil if an earlier version has made it.
-  var source: Digest? {
-    fields.last { $0.name == Self.sourceField }.flatMap { Digest(hex: $0.value) }
+  /// What it was made of, and for whom; empty if an earlier version has made it.
+  var sources: [Digest] {
+    fields.filter { $0.name == Self.sourceField }.compactMap { Digest(hex: $0.value) }
   }
 
   /// Identifies the content of a notification, its blob or else its literal content with its message, without telling it.
   package static func source(of blob: Digest?, payload: String, message: String) -> Digest {
     blob.map { source(of: $0) } ?? Digest(of: payload + "\0" + message)
   }
+
+  /// Identifies what is made for a user.
+  package static func source(ofUser user: UserID) -> Digest { Digest(of: "user \(user.rawValue)") }
 
   /// Identifies the content of a blob.
   static func source(of blob: Digest) -> Digest { Digest(of: blob.hex) }
@@ -89,8 +92,8 @@ extension Store {
       (blobs.digests(ofSources: sources), renditions.keys(ofSources: sources))
     }
     try await tables.removeUnreferencedFiles(of: files)
-    for (key, source) in found {
-      guard let source else {
+    for (key, sources) in found {
+      guard let source = sources.first else {
         renditions.remove(key)
         continue
       }
@@ -188,14 +191,14 @@ extension Blobs {
 }
 
 extension Renditions {
-  /// The keys of stored renditions that were made of some sources, each with its source if that is known.
-  fileprivate func keys(ofSources sources: Set<Digest>) -> [Digest: Digest?] {
-    var found: [Digest: Digest?] = [:]
+  /// The keys of stored renditions that were made of some sources, each with all its sources.
+  fileprivate func keys(ofSources sources: Set<Digest>) -> [Digest: [Digest]] {
+    var found: [Digest: [Digest]] = [:]
     files.forEachFile { file in
       guard let key = Digest(hex: file.name) else { return }
       // One that an earlier version has made may be of anything.
-      let source = storedHeader(key)?.source
-      if source.map(sources.contains) ?? true { found.updateValue(source, forKey: key) }
+      let own = storedHeader(key)?.sources ?? []
+      if own.isEmpty || !sources.isDisjoint(with: own) { found[key] = own }
     }
     return found
   }
