@@ -94,13 +94,18 @@ struct Housekeeping: Sendable {
   // Asked for, not told by an effect: what an erasure waits for, such as a backup, the object store or another node with
   // the lead, ends without one.
   private func continueErasures() async {
-    var logged: [String] = []
+    var (logged, isHindered): ([String], Bool) = ([], false)
     while !Task.isCancelled {
       var notes: [String] = []
       do {
         let report = try await store.continueErasures(removesRecords: store.observers.lead.isHeld)
         for user in report.erased { log(.notice, "store", "erased user \(user.rawValue)") }
-        notes = report.notes + (report.obstacle.map { [$0] } ?? [])
+        notes = report.notes
+        // Its words may differ each time.
+        if let obstacle = report.obstacle, !isHindered {
+          log(.warning, "store", "erasure: \(obstacle)")
+        }
+        isHindered = report.obstacle != nil
       } catch { notes = ["to be continued: \(error.logDescription)"] }
       // What stays as it is, is said once.
       for note in notes where !logged.contains(note) { log(.warning, "store", "erasure: \(note)") }
