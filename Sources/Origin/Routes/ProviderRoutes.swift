@@ -31,7 +31,8 @@ struct ProviderRoutes: Sendable {
   var routes: [Route] {
     [
       Route("GET", "/auth/sign-in", for: .anybody, begin),
-      Route("GET", "/auth/callback", for: .anybody, deadline: .seconds(90), finish),
+      Route(
+        "GET", "/auth/callback", for: .anybody, deadline: .seconds(90), isSafe: false, finish),
       Route("GET", "/auth/sign-out", for: .anybody, signOut),
       Route("GET", "/auth/signed-out", for: .anybody, signedOut),
       Route(
@@ -63,13 +64,6 @@ struct ProviderRoutes: Sendable {
 
   /// `GET /auth/callback`: people come back from the provider.
   private func finish(_ context: RequestContext) async throws -> Response {
-    // It changes something, though it is a GET.
-    try await AuditActor.$current.withValue(AuditActor(context.caller, context.request)) {
-      try await signIn(context)
-    }
-  }
-
-  private func signIn(_ context: RequestContext) async throws -> Response {
     let attempt = SignInAttempt(in: context.request)
     let target = attempt?.target ?? .console
     do {

@@ -161,8 +161,7 @@ final class RequestDispatcher: Responder {
     } catch { return .immediate(response(to: context, error)) }
     let respond: @Sendable (RequestContext) async -> Response = { [self] context in
       do {
-        // What changes nothing need not say by whom; other programs' APIs change things by GET as well.
-        if route.method == "GET", route.dialect == nil { return try await route.handler(context) }
+        if route.isSafe { return try await route.handler(context) }
         // A password may have waited to be hashed, and a body may have taken hours.
         if route.method != "GET" { try await store.requireCurrent(context.caller, context.login) }
         let actor = AuditActor(context.caller, context.request)

@@ -283,18 +283,24 @@ final class Route: Sendable {
   let handler: @Sendable (RequestContext) async throws -> Response
   /// The API of another program that it speaks; nil for this one.
   let dialect: (any Dialect)?
+  /// Whether it changes nothing, so that nobody need be named in the audit log.
+  let isSafe: Bool
 
   /// A route; `access` has no default, so that no new route is public by oversight.
+  ///
+  /// Unless `isSafe` says otherwise, a GET changes nothing, except in other programs' APIs.
   init(
     _ method: String, _ pattern: String, for access: Access, by admission: Admission = .all,
     body: Body = .none, deadline: Duration = .seconds(30),
     ready: (@Sendable (RequestContext) throws -> Response?)? = nil,
     fetching fetch: (@Sendable ([String]) -> Fetch?)? = nil, in dialect: (any Dialect)? = nil,
+    isSafe: Bool? = nil,
     _ handler: @escaping @Sendable (RequestContext) async throws -> Response
   ) {
     (self.method, self.pattern, self.access) = (method, pattern, access)
     (self.admission, self.fetch, self.dialect) = (admission, fetch, dialect)
     (self.body, self.deadline, self.ready, self.handler) = (body, deadline, ready, handler)
+    self.isSafe = isSafe ?? (method == "GET" && dialect == nil)
   }
 
   /// A route that always responds from the head alone, on an event loop's thread.
