@@ -161,18 +161,23 @@ extension Changing {
 
   /// Pauses a lane, unless it is paused; with `isStopped` because of the operator's error.
   func pause(_ lane: SendingLane, _ reason: String, isStopped: Bool, at now: Date) throws {
-    let since = try value(
+    let begun = try run(
       """
       INSERT INTO lane_pause AS known (lane, settings, since, until, reason, stopped)
       VALUES ($1, $2, $3, $4, $5, $6)
-      ON CONFLICT (lane, settings) DO UPDATE SET reason = excluded.reason,
-        until = CASE WHEN known.since IS NULL THEN excluded.until ELSE known.until END,
-        since = coalesce(known.since, excluded.since),
+      ON CONFLICT (lane, settings) DO UPDATE SET since = excluded.since, until = excluded.until,
+        reason = excluded.reason,
         stopped = CASE WHEN known.stopped > 0 THEN 1 ELSE excluded.stopped END
-      RETURNING since
+      WHERE known.since IS NULL
       """, lane.name, lane.settings, now, now + LanePause.length(after: 0), reason,
-      isStopped ? 1 : 0, as: Date.self)
-    if since == now.stored { try audit(.servicePaused, .service(lane.name), by: .server, at: now) }
+      isStopped ? 1 : 0)
+    if begun == 1 { return try audit(.servicePaused, .service(lane.name), by: .server, at: now) }
+    // Another answer of the same moment, or another node, has begun it.
+    try run(
+      """
+      UPDATE lane_pause SET reason = $3, stopped = CASE WHEN stopped > 0 THEN 1 ELSE $4 END
+      WHERE lane = $1 AND settings = $2
+      """, lane.name, lane.settings, reason, isStopped ? 1 : 0)
   }
 }
 
