@@ -1671,16 +1671,23 @@ def check_admins_read_who_did_what_and_save_it(console):
         show(page, "people")
         page.get_by_role("link", name="Audit log").click()
         expect(page.get_by_role("heading", level=1)).to_have_text("Audit log")
+        token = page.request.post(f"{SERVER}/api/tokens", headers=basic("admin"), data=json.dumps({"name": "ci", "user": "rosa"})).json()["id"]
+        assert page.request.delete(f"{SERVER}/api/tokens/{token}", headers=basic("admin")).ok
         # The newest first; a change of the role and of the password are two.
         rows = page.locator("tbody tr")
         expect(rows.filter(has_text="Changed a role (Publisher)").filter(has_text="rosa").first).to_contain_text("admin")
         page.get_by_label("Person").fill("rosa")
-        page.get_by_label("What", exact=True).select_option("People")
+        page.get_by_role("combobox", name="What", exact=True).select_option("People")
         expect(rows).to_have_count(3)
         expect(rows.last).to_contain_text("Added a person (Device)")
         page.get_by_label("From", exact=True).fill("2099-01-01")
         expect(page.get_by_text("Nothing was recorded.")).to_be_visible()
+        page.get_by_role("combobox", name="What", exact=True).select_option("Access tokens")
         page.get_by_label("From", exact=True).fill("")
+        # Hers, though an admin has removed it.
+        expect(rows.first.get_by_role("cell")).to_have_text([
+            re.compile("now|ago"), "admin", "Removed an access token", f"{token} (rosa)", "Password", re.compile(r"^[\d.:]+$")])
+        page.get_by_role("combobox", name="What", exact=True).select_option("People")
         expect(rows).to_have_count(3)
         with page.expect_download() as saving:
             page.get_by_role("button", name="Save as JSON lines").click()
