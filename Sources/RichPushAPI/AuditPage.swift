@@ -55,7 +55,7 @@ public struct AuditPage: Sendable, Equatable, Codable {
     @Nullable public var number: Int?
     /// The user's name; nil if the user was removed.
     @Nullable public var name: String?
-    /// What the user had shown: `password`, `session`, `device`, `push`, `token`, `code` or `name`.
+    /// What the user had shown: `password`, `session`, `device`, `push`, `token`, `code`, `provider` or `name`.
     @Nullable public var credential: String?
     /// The number of the session or access token, or the device's registration.
     @Nullable public var credentialID: String?
@@ -78,11 +78,15 @@ public struct AuditPage: Sendable, Equatable, Codable {
     public let id: String
     /// A user's name; nil if the user was removed, and of everything else.
     @Nullable public var name: String?
+    /// The number of the user whose it is, of a notification of its sender, of a user its own; nil if it is nobody's.
+    @Nullable public var owner: Int?
+    /// The owner's name; nil if the user was removed.
+    @Nullable public var ownerName: String?
 
     /// Describes it.
-    package init(kind: String, id: String, name: String?) {
+    package init(kind: String, id: String, name: String?, owner: Int?, ownerName: String?) {
       (self.kind, self.id) = (kind, id)
-      self.name = name
+      (self.name, self.owner, self.ownerName) = (name, owner, ownerName)
     }
   }
 }
@@ -91,7 +95,7 @@ extension AuditPage.Actor {
   /// Who it is, for people.
   package var words: String {
     switch kind {
-    case "user": name ?? "user \(number.map(String.init) ?? "?") (removed)"
+    case "user": name ?? removedUser(number)
     case "command": "Unix user \(number.map(String.init) ?? "?")"
     case "drop-folder": "drop folder"
     default: kind
@@ -107,6 +111,12 @@ extension AuditPage.Actor {
 extension AuditPage.Object {
   /// What it is, for people.
   package var words: String {
-    kind == "user" ? name ?? "user \(id) (removed)" : "\(kind) \(id)"
+    if kind == "user" { return name ?? removedUser(owner) }
+    let words = "\(kind) \(id)"
+    return owner.map { "\(words) of \(ownerName ?? removedUser($0))" } ?? words
   }
+}
+
+private func removedUser(_ number: Int?) -> String {
+  "user \(number.map(String.init) ?? "?") (removed)"
 }

@@ -138,6 +138,7 @@ extension AuditPage.Entry: ExportRow {
   package static let exportColumns = [
     "number", "time", "action", "actor", "actorNumber", "actorName", "credential", "credentialID",
     "address", "object", "objectID", "objectName", "detail", "count", "request",
+    "owner", "ownerName",
   ]
 
   package var exportCells: [ExportCell] {
@@ -147,6 +148,7 @@ extension AuditPage.Entry: ExportRow {
       ExportCell(actor.credential), ExportCell(actor.credentialID), ExportCell(actor.address),
       ExportCell(object?.kind), ExportCell(object?.id), ExportCell(object?.name),
       ExportCell(detail), .number(count), ExportCell(request),
+      object?.owner.map(ExportCell.number) ?? .none, ExportCell(object?.ownerName),
     ]
   }
 }

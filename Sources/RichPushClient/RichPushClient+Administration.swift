@@ -225,8 +225,8 @@ extension RichPushClient {
 
   /// Who did what, the last first.
   ///
-  /// All, or what a user did and what was done to the user, by name or number; only actions that begin with a text; only
-  /// from a time on, or before one. `before` takes the `next` of a page.
+  /// All, or what a user, by name or number, did and what was done to the user or to something of the user's; only
+  /// actions that begin with a text; only from a time on, or before one. `before` takes the `next` of a page.
   ///
   /// ```swift
   /// for entry in try await client.audit(action: "user.", since: Date() - 86_400).entries {

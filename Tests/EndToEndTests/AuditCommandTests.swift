@@ -29,6 +29,14 @@ import Waiting
       #expect(command.actor.kind.text == "command" && command.actor.number.integer == Int(getuid()))
       #expect(command.object.name.text == "dora" && command.actor.address == .null)
 
+      // Hers, though the command has made it.
+      let made = try await Child.run(
+        "richpush", ["token", "add", "ci", "--user", "dora", "--data", data])
+      try #require(made.exitCode == 0, "\(made.errors)")
+      let token = try #require(try await Self.audit("--of", "dora", on: server).first)
+      #expect(token.action.text == "token.added" && token.actor.kind.text == "command")
+      #expect(token.object.ownerName.text == "dora")
+
       try server.scratch.drop(Package.bytes("assets/img/logo.png"), as: "assets/img/new.png")
       try await eventually("the file is in the log") {
         try await Self.audit("--action", "asset.added", on: server).contains {
@@ -54,7 +62,9 @@ import Waiting
       // As a table, and after a crash: what was answered is there.
       try await server.restart(by: SIGKILL, flags: ["--demo", "--most-a-day", "9"])
       let again = try await Self.audit("--of", "dora", on: server).map(\.action.text)
-      #expect(again.prefix(3) == ["sign-in.failed", "notification.sent", "user.added"], "\(again)")
+      #expect(
+        again.prefix(4) == ["sign-in.failed", "notification.sent", "token.added", "user.added"],
+        "\(again)")
       let settings = try await Self.audit("--action", "setting.", on: server)
       #expect(settings.map(\.object.id.text).contains("--most-a-day"))
       let removed = try await Child.run("richpush", ["user", "remove", "dora", "--data", data])
@@ -64,6 +74,9 @@ import Waiting
         "richpush", ["audit", "--of", number, "--server", server.endpoint.absoluteString])
       #expect(table.output.first?.hasPrefix("NUMBER") == true, "\(table.errors)")
       #expect(table.output.dropFirst().first?.contains("user \(number) (removed)") == true)
+      let tokenID = try #require(token.object.id.text)
+      let words = "token \(tokenID) of user \(number) (removed)"
+      #expect(table.output.contains { $0.contains(words) }, "\(table.output)")
       #expect(!table.output.contains { $0.contains("dora") || $0.contains("secret") })
     }
   }

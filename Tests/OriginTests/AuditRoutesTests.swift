@@ -1,5 +1,6 @@
 import Foundation
 import HTTP
+import PageParts
 import Push
 import Store
 import TestSupport
@@ -248,7 +249,7 @@ import Waiting
   {
     try await Self.withServer { server in
       let changing = server.origin.routes.table.routes
-        .filter { $0.method != "GET" && $0.dialect == nil }
+        .filter { !$0.isSafe && $0.dialect == nil }
         .map { "\($0.method) \($0.pattern)" }
       #expect(
         changing.sorted() == Self.expectations.map(\.key).sorted(),
@@ -311,6 +312,72 @@ import Waiting
     }
   }
 
+  @Test func `what an admin does to a person's token is listed with what concerns the person`()
+    async throws
+  {
+    try await TestServer.test(prepare: { configuration, _ in configuration.logsAudit = true }) {
+      server in
+      let made = try await server.execute(
+        "POST", "/api/tokens", as: "publisher", body: #"{"name":"ci"}"#)
+      let token = try #require(made.json["id"] as? Int)
+      #expect(
+        try await server.execute("DELETE", "/api/tokens/\(token)", as: "admin", peer: "192.0.2.9")
+          .status == 204)
+      let id = try await server.id(of: "publisher").rawValue
+      let query = "/api/audit?user=publisher&action=token.removed"
+      let removed = try #require(
+        try await server.execute("GET", query, as: "admin").objects("entries").first)
+      #expect((removed["actor"] as? [String: Any])?["name"] as? String == "admin")
+      let object = try #require(removed["object"] as? [String: Any])
+      #expect(object["owner"] as? Int == id && object["ownerName"] as? String == "publisher")
+      let admin = try await server.id(of: "admin").rawValue
+      let line =
+        "token.removed token \(token) of user \(id) by user \(admin) with password from 192.0.2.9"
+      try await eventually("it is logged") { server.log.all.contains { $0.contains(line) } }
+      #expect(try await server.status("DELETE", "/api/users/publisher", as: "admin") == 204)
+      let later = try await server.execute(
+        "GET", "/api/audit?user=\(id)&action=token.removed", as: "admin")
+      let left = later.objects("entries").first?["object"] as? [String: Any]
+      #expect(left?["owner"] as? Int == id && left?["ownerName"] is NSNull)
+    }
+  }
+
+  @Test(arguments: ["en", "de"])
+  func `the console has words for all that an entry can have`(_ language: String) throws {
+    let bytes = try #require(PagePartFiles.all.first { $0.key == "\(language).js" }).value
+    let text = String(decoding: bytes, as: UTF8.self)
+    let table = text[try #require(text.firstRange(of: "\n  audit: {")).upperBound...]
+    func words(_ group: String) throws -> [String: String] {
+      let start = try #require(table.firstRange(of: " \(group): {")).upperBound
+      let pairs = table[start...].prefix { $0 != "}" }.matches(of: /"?([\w.-]+)"?: "([^"]*)"/)
+      return Dictionary(uniqueKeysWithValues: pairs.map { (String($0.1), String($0.2)) })
+    }
+    let (actions, kinds) = (try words("actions"), try words("kinds"))
+    for action in AuditAction.allCases.map(\.rawValue) {
+      #expect(actions[action]?.isEmpty == false, "\(action)")
+      #expect(kinds[String(action.prefix { $0 != "." })]?.isEmpty == false, "\(action)")
+    }
+    let credentials = try words("credentials")
+    for credential in AuditActor.Credential.allCases.map(\.rawValue) + ["command"] {
+      #expect(credentials[credential]?.isEmpty == false, "\(credential)")
+    }
+    let actors = try words("actors")
+    for kind in AuditActor.Kind.allCases where kind != .user && kind != .command {
+      #expect(actors[kind.rawValue]?.isEmpty == false, "\(kind)")
+    }
+  }
+
+  @Test func `the documentation names each action`() throws {
+    let file = URL(filePath: #filePath).appending(path: "../../../docs/OPERATIONS.md").standardized
+    let text = try String(contentsOf: file, encoding: .utf8)
+    for action in AuditAction.allCases.map(\.rawValue) {
+      let parts = action.split(separator: ".")
+      let start = try #require(text.firstRange(of: "`\(parts[0]).`"), "\(action)").upperBound
+      let named = text[start...].prefix { $0 != ";" }.matches(of: /[a-z-]+/).map(\.output)
+      #expect(named.contains(parts[1]), "\(action)")
+    }
+  }
+
   @Test func `wrong passwords are counted, however they are sent, and push out nothing`()
     async throws
   {
@@ -355,6 +422,7 @@ import Waiting
         added["action"] as? String == "user.added" && added["detail"] as? String == "publisher")
       #expect(actor["name"] as? String == "admin" && actor["kind"] as? String == "user")
       #expect(object["name"] as? String == "dora" && object["id"] as? String == "\(id)")
+      #expect(object["owner"] as? Int == id && object["ownerName"] as? String == "dora")
 
       #expect(try await server.status("DELETE", "/api/users/dora", as: "admin") == 204)
       #expect(try await read("?user=dora").status == 404, "only the number is left")

@@ -483,8 +483,8 @@ import Testing
     (actor.credential, actor.credentialID, actor.address) = ("session", "7", "192.0.2.1")
     let entry = AuditPage.Entry(
       number: 1, time: date, action: "user.added", actor: actor,
-      object: AuditPage.Object(kind: "user", id: "2", name: "bob"), detail: "admin", count: 1,
-      request: "r")
+      object: AuditPage.Object(kind: "user", id: "2", name: "bob", owner: 2, ownerName: "bob"),
+      detail: "admin", count: 1, request: "r")
     return AuditPage(entries: [entry], next: 1)
   }
 

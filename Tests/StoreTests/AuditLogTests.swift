@@ -1,4 +1,3 @@
-import Dispatch
 import FoundationEssentials
 import Synchronization
 import Testing
@@ -24,6 +23,7 @@ import Testing
     store.observers.onAudit.add { events in told.withLock { $0 += events } }
     let mark = try await store.user("mark")
     var added: [String: Set<String>] = [:]
+    var owners: [String: Set<String>] = [:]
     for function in WritingFunction.all {
       let call = try await function.prepare(store, scratch)
       // Behind what nobody waits for.
@@ -36,9 +36,15 @@ import Testing
       await store.observersAreTold()
       let entries = try await store.entries(after: last)
       #expect(entries.map(\.event) == told.withLock { $0 }, "\(function.name)")
-      let actions = entries.filter { $0.event.object?.user != mark }.map(\.event.action)
-      added[function.name, default: []].formUnion(actions)
+      let own = entries.map(\.event).filter { $0.object?.user != mark }
+      added[function.name, default: []].formUnion(own.map(\.action))
+      let objects = own.compactMap(\.object)
+      #expect(objects.allSatisfy { $0.user == nil || $0.owner == $0.user }, "\(function.name)")
+      let users = objects.filter { $0.user == nil }.compactMap(\.owner)
+      owners[function.name, default: []].formUnion(
+        try await store.accounts.names(of: users).values)
     }
+    #expect(owners.filter { !$0.value.isEmpty } == WritingFunction.owners)
     let (audited, unaudited) = (WritingFunction.audited, WritingFunction.unaudited)
     #expect(unaudited.isDisjoint(with: audited.keys))
     for (name, actions) in added {
@@ -57,16 +63,7 @@ import Testing
     async throws
   {
     let store = try scratch.open()
-    let gate = DispatchSemaphore(value: 0)
-    store.holdWriter(until: gate)
-    async let failed: Void = store.accounts.addUser("alice", hash: "", role: .device)
-    async let again: Void = store.accounts.addUser("alice", hash: "", role: .device)
-    async let ended = store.administration.endCredentials(of: carol)
-    // PostgreSQL's makes all changes again after one has failed.
-    for _ in 0..<9 { gate.signal() }
-    let results = [try? await failed, try? await again]
-    #expect(results.count(where: { $0 == nil }) == 1)
-    #expect(try await ended)
+    await store.commitWithFailure()
     let actions = try await store.entries().map(\.event.action)
     #expect(actions.sorted() == ["user.added", "user.credentials-ended"])
   }
@@ -75,17 +72,18 @@ import Testing
     async throws
   {
     let store = try scratch.open()
-    let gate = DispatchSemaphore(value: 0)
-    store.holdWriter(until: gate)
-    async let one: Void = AuditActor.$current.withValue(Self.admin) {
-      try await store.accounts.addUser("dora", hash: "", role: .publisher)
-    }
-    async let two: Void = AuditActor.$current.withValue(.command(unixUser: 1000)) {
-      try await store.accounts.addUser("emil", hash: "", role: .device)
-    }
-    async let three = store.accounts.setMaxDevices(of: "alice", to: 9)
-    for _ in 0..<9 { gate.signal() }
-    _ = try await (one, two, three)
+    let succeeded = await store.commitTogether(
+      {
+        try await AuditActor.$current.withValue(Self.admin) {
+          try await store.accounts.addUser("dora", hash: "", role: .publisher)
+        }
+      },
+      {
+        try await AuditActor.$current.withValue(.command(unixUser: 1000)) {
+          try await store.accounts.addUser("emil", hash: "", role: .device)
+        }
+      }, { _ = try await store.accounts.setMaxDevices(of: "alice", to: 9) })
+    #expect(succeeded == [true, true, true])
     let entries = try await store.entries()
     let byDetail = Dictionary(uniqueKeysWithValues: entries.map { ($0.event.detail, $0.event) })
     let dora = try #require(try await store.accounts.user(named: "dora")).id
@@ -113,6 +111,80 @@ import Testing
     #expect(events[1].actor == .dropFolder)
     #expect(events[2].actor.number == alice.rawValue && events[2].actor.credential == .password)
     #expect(events[2].actor.address == "192.0.2.1")
+  }
+
+  @Test func `what others do to a person's things is found by the person, erased or not`()
+    async throws
+  {
+    let store = try scratch.open()
+    let dora = try await store.user("dora")
+    try await store.register("phone", of: dora)
+    try await store.addToken("phone", of: dora)
+    try await store.addSession(of: dora)
+    let session = try #require(try await store.sessions.sessions(of: dora).first).id
+    let token = try await store.addAccessToken("ci", of: dora)
+    let webhook = try await store.addWebhook("hook", of: dora)
+    let pairing = try await store.addPairing("code", of: dora)
+    var new = NotificationInsert.any(to: bob)
+    new.sender = dora
+    let sent = try await store.notifications.create(new).notification.id
+    // Not hers.
+    try await store.register("other", of: bob)
+    let last = try await store.latest()
+    try await AuditActor.$current.withValue(Self.admin) {
+      #expect(try await store.accounts.removeTokens(of: "phone", user: nil))
+      #expect(try await store.accounts.removeRegistration("phone", user: nil))
+      #expect(try await store.accounts.removeRegistration("other", user: nil))
+      #expect(try await store.sessions.removeSession(session, user: dora))
+      #expect(try await store.accessTokens.removeAccessToken(token, of: nil, isWebhook: false))
+      #expect(try await store.accessTokens.removeAccessToken(webhook, of: nil, isWebhook: true))
+      #expect(try await store.pairings.endPairing(pairing, user: nil))
+      new.message = "Other"
+      let amended = try await store.notifications.amend(sent, with: new)
+      #expect(amended != nil)
+      #expect(try await store.notifications.withdraw(sent))
+    }
+    func found() async throws -> [AuditEvent] {
+      var filter = AuditFilter()
+      filter.user = dora
+      return try await store.audit.auditEntries(filter, before: nil, limit: 100)
+        .filter { $0.number > last }.map(\.event).reversed()
+    }
+    let things = [
+      "device.tokens-removed", "device.removed", "session.ended", "token.removed",
+      "webhook.removed", "pairing.removed", "notification.amended", "notification.withdrawn",
+    ]
+    #expect(try await found().map(\.action) == things)
+    #expect(try await found().allSatisfy { $0.object?.owner == dora && $0.actor == Self.admin })
+    let own = try await store.personalData.personalRecords(in: .audit, of: dora, after: last)
+    #expect(own.records.count == things.count)
+    for record in own.records {
+      #expect(record.contains(#""by":"another user""#), "\(record)")
+      #expect(!record.contains("192.0.2.7"), "it is the admin's")
+    }
+    #expect(try await store.erasures.beginErasure(of: dora, keepingAdmin: true))
+    _ = try await store.continueErasures()
+    #expect(try await found().map(\.action) == things + ["user.removed"])
+  }
+
+  @Test func `a service that stops for many pushes at once is one entry a pause`() async throws {
+    let store = try scratch.open()
+    let devices = ["one", "two", "three"]
+    for device in devices { try await store.register(device, of: alice) }
+    let last = try await store.latest()
+    for _ in 0..<2 {
+      for device in devices { try await store.events.push("{}", to: [], pushes: [.to(device)]) }
+      let jobs = try await store.outbox.lease(lane: "fcm", until: scratch.now + 60)
+      #expect(jobs.count == 3)
+      _ = try await store.outbox.settleAndLease(
+        jobs.map { ($0.id, .stopped(reason: "no")) }, lane: "fcm", limit: 0, until: scratch.now)
+      #expect(try await store.outbox.pauses().map(\.reason) == ["no"])
+      _ = try await store.outbox.resume(lane: "fcm")
+      for job in jobs { #expect(try await store.outbox.cancel(job: job.id)) }
+    }
+    let actions = try await store.entries(after: last).map(\.event.action)
+    let pause = ["service.paused", "service.resumed"]
+    #expect(actions.filter { $0.hasPrefix("service.") } == pause + pause)
   }
 
   @Test func `a send to many is one entry with their number, and says what it waits for`()

@@ -191,6 +191,30 @@ extension Store {
     }
   }
 
+  /// Begins changes while the thread that writes is held, so that it commits them together; whether each has succeeded.
+  func commitTogether(_ changes: (@Sendable () async throws -> Void)...) async -> [Bool] {
+    let gate = DispatchSemaphore(value: 0)
+    holdWriter(until: gate)
+    let tasks = changes.map { change in Task { try await change() } }
+    // PostgreSQL's makes all changes again after one has failed.
+    for _ in 0..<9 { gate.signal() }
+    var succeeded: [Bool] = []
+    for task in tasks { succeeded.append((try? await task.value) != nil) }
+    return succeeded
+  }
+
+  /// Adds a user twice, which fails once, and ends carol's credentials, all in one commit.
+  func commitWithFailure() async {
+    let succeeded = await commitTogether(
+      { try await self.accounts.addUser("alice", hash: "", role: .device) },
+      { try await self.accounts.addUser("alice", hash: "", role: .device) },
+      {
+        let isEnded = try await self.administration.endCredentials(of: carol)
+        #expect(isEnded)
+      })
+    #expect(succeeded.count(where: { !$0 }) == 1 && succeeded[2])
+  }
+
   func removeNotifications() async throws {
     if let tables = tables as? PostgresTables {
       try await tables.database.run("DELETE FROM notification")

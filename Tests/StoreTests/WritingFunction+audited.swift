@@ -58,6 +58,29 @@ extension WritingFunction {
     "endSessions": [.sessionEnded],
   ]
 
+  /// Whose the objects of the entries are that a function adds, beside users, who are their own.
+  static let owners: [String: Set<String>] = [
+    "registration": ["alice"],
+    "putRegistration": ["alice", "bob"],
+    "removeRegistration": ["alice"],
+    "addToken": ["alice"],
+    "removeTokens": ["alice"],
+    "addSession": ["alice", "bob"],
+    "removeSession": ["carol"],
+    "addAccessToken": ["alice"],
+    "removeAccessToken": ["carol"],
+    "addWebhook": ["alice"],
+    "addPairing": ["alice"],
+    "endPairing": ["carol"],
+    "redeemPairing": ["alice"],
+    "create": ["shop"],
+    "decide": ["shop"],
+    "amend": ["shop"],
+    "withdraw": ["shop"],
+    "signIn": ["ida", "igor"],
+    "endSessions": ["ivan"],
+  ]
+
   /// Functions that may find nothing to change in the table; `AuditLogTests` have them with something.
   static let mayChangeNothing: Set = ["endSilentRegistrations", "restoreRegistrations"]
 

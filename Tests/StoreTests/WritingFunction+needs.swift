@@ -82,6 +82,13 @@ extension Store {
     return try #require(added)
   }
 
+  /// Adds a notification, and returns its number.
+  func sent(by sender: UserID, to user: UserID) async throws -> Int {
+    var new = NotificationInsert.any(to: user)
+    new.sender = sender
+    return try await notifications.create(new).notification.id
+  }
+
   /// Adds a notification that is due, and whose recipients are to be found.
   func addDue() async throws -> StoredNotification {
     var new = NotificationInsert(message: "due", richType: "", payload: "")

@@ -367,7 +367,9 @@ struct WritingFunction: Sendable {
 
   private static let notifications = [
     Self("create", effects: [.pushEvents([alice]), .jobs(lane: "fcm")]) { store in
-      _ = try await store.notifications.create(.withPush(to: alice))
+      var new = NotificationInsert.withPush(to: alice)
+      new.sender = shop
+      _ = try await store.notifications.create(new)
     },
     // Again, with the same key.
     Self("create") { store in
@@ -399,7 +401,7 @@ struct WritingFunction: Sendable {
       }
     },
     Self("amend") { store in
-      let id = try await store.notifications.create(.any(to: bob)).notification.id
+      let id = try await store.sent(by: shop, to: bob)
       return Call(effects: [.change(id), .pushEvents([bob]), .jobs(lane: "fcm")]) {
         _ = try await $0.notifications.amend(id, with: .withPush(to: bob))
       }
@@ -410,7 +412,7 @@ struct WritingFunction: Sendable {
       return Call(effects: none) { _ = try await $0.notifications.amend(id, with: .any(to: bob)) }
     },
     Self("withdraw") { store in
-      let id = try await store.notifications.create(.any(to: bob)).notification.id
+      let id = try await store.sent(by: shop, to: bob)
       return Call(effects: [.change(id)]) { _ = try await $0.notifications.withdraw(id) }
     },
     Self("markRead") { store in

@@ -23,7 +23,7 @@ struct AuditRoutes: Sendable {
     ) { [store, filter] before, limit in
       let found = try await store.audit.auditEntries(filter, before: before, limit: limit + 1)
       let page = Array(found.prefix(limit))
-      let users = page.flatMap { [$0.event.actor.user, $0.event.object?.user] }
+      let users = page.flatMap { [$0.event.actor.user, $0.event.object?.owner] }
       let names = try await store.accounts.names(of: Array(Set(users.compactMap(\.self))))
       return AuditPage(
         entries: page.map { AuditPage.Entry($0, names: names) },
@@ -80,7 +80,10 @@ extension AuditEvent {
   /// A line for the log.
   var line: String {
     var words = [action]
-    if let object { words.append("\(object.kind) \(object.id)") }
+    if let object {
+      words.append("\(object.kind) \(object.id)")
+      if let owner = object.owner, object.user == nil { words.append("of user \(owner.rawValue)") }
+    }
     if let detail { words.append(detail) }
     if count != 1 { words.append("(\(count))") }
     words.append("by \(actor.kind.rawValue)")
@@ -106,7 +109,8 @@ extension AuditPage.Entry {
       number: entry.number, time: event.time, action: event.action, actor: actor,
       object: event.object.map { object in
         AuditPage.Object(
-          kind: object.kind, id: object.id, name: object.user.flatMap { names[$0] })
+          kind: object.kind, id: object.id, name: object.user.flatMap { names[$0] },
+          owner: object.owner?.rawValue, ownerName: object.owner.flatMap { names[$0] })
       }, detail: event.detail, count: event.count, request: event.actor.request)
   }
 }

@@ -194,7 +194,7 @@ extension PostgresTransaction {
 
   private static let auditInsertion: String = {
     let columns = AuditEvent.columns.split(separator: ", ")
-    let numbers: Set<Substring> = ["time", "actor", "share", "count"]
+    let numbers: Set<Substring> = ["time", "actor", "share", "owner", "count"]
     let values = columns.enumerated().map { index, name in
       "$\(index + 1)::\(numbers.contains(name) ? "bigint" : "text")[]"
     }

@@ -83,7 +83,7 @@ package struct AuditActor: Sendable, Hashable {
     return actor
   }
 
-  /// Who makes the changes of this task; nil for the server itself and the drop folder, and in a GET, which changes
+  /// Who makes the changes of this task; nil for the server itself and the drop folder, and in a request that changes
   /// nothing.
   ///
   /// A change takes it with it to the thread that commits it.
@@ -173,18 +173,35 @@ package struct AuditObject: Sendable, Hashable {
   package let kind: String
   /// The number, or the name of what has none.
   package let id: String
+  /// Whose it is: of a notification its sender, of a user itself; nil if it is nobody's.
+  package let owner: UserID?
 
-  private init(_ kind: String, _ id: String) { (self.kind, self.id) = (kind, id) }
+  private init(_ kind: String, _ id: String, of owner: UserID? = nil) {
+    (self.kind, self.id, self.owner) = (kind, id, owner)
+  }
 
   /// A user, by number.
-  package static func user(_ user: UserID) -> Self { Self("user", String(user.rawValue)) }
-  static func session(_ id: Int) -> Self { Self("session", String(id)) }
-  static func device(_ registration: String) -> Self { Self("device", registration) }
-  static func pairing(_ id: Int) -> Self { Self("pairing", String(id)) }
-  static func token(_ id: Int) -> Self { Self("token", String(id)) }
-  static func webhook(_ id: Int) -> Self { Self("webhook", String(id)) }
+  package static func user(_ user: UserID) -> Self {
+    Self("user", String(user.rawValue), of: user)
+  }
+
+  static func session(_ id: Int, of user: UserID) -> Self {
+    Self("session", String(id), of: user)
+  }
+  static func device(_ registration: String, of user: UserID) -> Self {
+    Self("device", registration, of: user)
+  }
+  static func pairing(_ id: Int, of user: UserID) -> Self {
+    Self("pairing", String(id), of: user)
+  }
+  static func token(_ id: Int, of user: UserID) -> Self { Self("token", String(id), of: user) }
+  static func webhook(_ id: Int, of user: UserID) -> Self {
+    Self("webhook", String(id), of: user)
+  }
   static func key(_ id: Int) -> Self { Self("key", String(id)) }
-  static func notification(_ id: Int) -> Self { Self("notification", String(id)) }
+  static func notification(_ id: Int, of sender: UserID?) -> Self {
+    Self("notification", String(id), of: sender)
+  }
   static func asset(_ richType: String, _ name: String) -> Self {
     Self("asset", "\(richType)/\(name)")
   }
@@ -195,7 +212,9 @@ package struct AuditObject: Sendable, Hashable {
   package static func setting(_ name: String) -> Self { Self("setting", name) }
 
   /// What a row has.
-  static func stored(_ kind: String, _ id: String) -> Self { Self(kind, id) }
+  static func stored(_ kind: String, _ id: String, of owner: UserID?) -> Self {
+    Self(kind, id, of: owner)
+  }
 
   /// The user whom it is, if it is one.
   package var user: UserID? { kind == "user" ? Int(id).map(UserID.init) : nil }
@@ -241,7 +260,7 @@ package struct AuditEntry: Sendable, Equatable {
 
 /// Which entries are listed: all unless it says more.
 package struct AuditFilter: Sendable {
-  /// What this user has done, and what was done to the user.
+  /// What this user has done, and what was done to the user, or to something of the user's.
   package var user: UserID?
   /// What the actions begin with.
   package var action: String?

@@ -10,7 +10,7 @@ extension EngineTables {
       guard let id = try transaction.insertAccessToken(hash, name, scope, of: user, at: now) else {
         return nil
       }
-      try transaction.audit(.tokenAdded, .token(id), at: now)
+      try transaction.audit(.tokenAdded, .token(id, of: user), at: now)
       return try transaction.first(
         "SELECT \(StoredAccessToken.columns) \(StoredAccessToken.tables) WHERE access_token.id = $1",
         id,
@@ -73,7 +73,8 @@ extension EngineTables {
       guard let owner else { return false }
       transaction.effects.add(.credentialsEnded(owner))
       try transaction.audit(
-        isWebhook ? .webhookRemoved : .tokenRemoved, isWebhook ? .webhook(id) : .token(id), at: now)
+        isWebhook ? .webhookRemoved : .tokenRemoved,
+        isWebhook ? .webhook(id, of: owner) : .token(id, of: owner), at: now)
       return true
     }
   }

@@ -45,7 +45,8 @@ extension EngineTables {
           SET user_id = excluded.user_id, reason = excluded.reason, created = excluded.created
         """, id, user, reason, now)
       try transaction.audit(
-        reason == nil ? .notificationApproved : .notificationDeclined, .notification(id), at: now)
+        reason == nil ? .notificationApproved : .notificationDeclined,
+        .notification(id, of: found.sender), at: now)
       try transaction.tell(of: id, reason == nil ? .approved : .refused, at: now)
       return (try transaction.approval(of: id).map(ApprovalResult.decided) ?? .missing, cancelled)
     }

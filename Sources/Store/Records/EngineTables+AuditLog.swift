@@ -11,8 +11,7 @@ extension EngineTables {
         WHERE id < $1 AND (CAST($2 AS bigint) IS NULL OR time >= $2)
           AND (CAST($3 AS bigint) IS NULL OR time < $3)
           AND (CAST($4 AS text) IS NULL OR substr(action, 1, length($4)) = $4)
-          AND (CAST($5 AS bigint) IS NULL OR kind = 'user' AND actor = $5
-            OR object = 'user' AND object_id = CAST($5 AS text))
+          AND (CAST($5 AS bigint) IS NULL OR owner = $5 OR kind = 'user' AND actor = $5)
         ORDER BY id DESC LIMIT $6
         """, number ?? .max, filter.since, filter.until, filter.action, filter.user, max(0, limit)
       ) { row in AuditEntry(number: try row.next(), event: try AuditEvent(&row)) }
@@ -52,7 +51,7 @@ extension AuditEvent {
   /// The columns that ``init(_:)`` reads.
   static let columns =
     "time, kind, actor, credential, credential_id, address, request, share, action, object, object_id, "
-    + "detail, count"
+    + "owner, detail, count"
 
   fileprivate init(_ row: inout some Row) throws {
     time = try row.next()
@@ -69,8 +68,10 @@ extension AuditEvent {
     (actor.credentialID, actor.address, actor.request) = (credentialID, address, request)
     self.actor = actor
     action = try row.next()
-    let (object, id): (String?, String?) = (try row.next(), try row.next())
-    self.object = object.map { .stored($0, id ?? "") }
+    let (object, id, owner): (String?, String?, UserID?) = (
+      try row.next(), try row.next(), try row.next()
+    )
+    self.object = object.map { .stored($0, id ?? "", of: owner) }
     (detail, count) = (try row.next(), try row.next())
   }
 
@@ -79,7 +80,7 @@ extension AuditEvent {
     [
       time, actor.kind.rawValue, actor.number, actor.credential?.rawValue, actor.credentialID,
       actor.address, actor.request, share.rawValue, action, object?.kind, object?.id,
-      detail, count,
+      object?.owner, detail, count,
     ]
   }
 }

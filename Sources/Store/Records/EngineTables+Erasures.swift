@@ -304,8 +304,7 @@ extension Queryable {
       SELECT EXISTS (SELECT 1 FROM recipient WHERE user_id = $1)
         OR EXISTS (SELECT 1 FROM notification WHERE sender = $1)
         OR EXISTS (SELECT 1 FROM erasure WHERE user_id = $1)
-        OR EXISTS (SELECT 1 FROM audit
-          WHERE object = 'user' AND object_id = CAST(CAST($1 AS bigint) AS text))
+        OR EXISTS (SELECT 1 FROM audit WHERE owner = $1)
       """, user) ?? false
   }
 }

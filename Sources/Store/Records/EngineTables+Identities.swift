@@ -39,7 +39,8 @@ extension EngineTables {
         try transaction.insert(session, begunBy: new, audited: actor, at: now)
       case .pairing(let code):
         let pairing = try transaction.insertPairing(code, ofUserInQuota: user.id, at: now)
-        try transaction.audit(.pairingAdded, .pairing(pairing.id), by: actor, at: now)
+        try transaction.audit(
+          .pairingAdded, .pairing(pairing.id, of: user.id), by: actor, at: now)
       }
       return .signedIn(user.id, name: user.name, isNew: isNew)
     }
@@ -114,7 +115,8 @@ extension EngineTables {
         """, issuer, session, subject)
       for (id, user) in ended.sorted(by: { $0.key < $1.key }) {
         transaction.effects.add(.credentialsEnded(user))
-        try transaction.audit(.sessionEnded, .session(id), detail: "provider", at: now)
+        try transaction.audit(
+          .sessionEnded, .session(id, of: user), detail: "provider", at: now)
       }
       return ended.count
     }

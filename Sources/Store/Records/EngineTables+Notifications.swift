@@ -27,7 +27,8 @@ extension EngineTables {
         new, to: transaction.recipients(of: id), as: notification, at: now)
       transaction.effects.add(.change(id))
       try transaction.audit(
-        .notificationAmended, .notification(id), otherwise: .dropFolder, at: now)
+        .notificationAmended, .notification(id, of: notification.sender), otherwise: .dropFolder,
+        at: now)
       return notification
     }
   }
@@ -37,8 +38,11 @@ extension EngineTables {
     let (isWithdrawn, count) = try await database.write { transaction in
       let result = try transaction.withdraw(id, at: now)
       if result.isWithdrawn {
+        let sender = try transaction.value(
+          "SELECT sender FROM notification WHERE id = $1", id, as: UserID?.self)
         try transaction.audit(
-          .notificationWithdrawn, .notification(id), otherwise: .dropFolder, at: now)
+          .notificationWithdrawn, .notification(id, of: sender ?? nil), otherwise: .dropFolder,
+          at: now)
       }
       return result
     }
@@ -167,7 +171,7 @@ extension Changing {
     let created = notification.created
     try audit(
       notification.isHeld(at: created) ? .notificationScheduled : .notificationSent,
-      .notification(notification.id),
+      .notification(notification.id, of: notification.sender),
       detail: notification.awaitsApproval ? "awaits-approval" : nil, count: people,
       otherwise: .dropFolder, at: created)
   }

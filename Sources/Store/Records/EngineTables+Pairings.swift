@@ -7,7 +7,7 @@ extension EngineTables {
     return try await database.write { transaction in
       guard try transaction.lockQuota(of: user) else { return nil }
       let pairing = try transaction.insertPairing(code, short: short, ofUserInQuota: user, at: now)
-      try transaction.audit(.pairingAdded, .pairing(pairing.id), at: now)
+      try transaction.audit(.pairingAdded, .pairing(pairing.id, of: user), at: now)
       return pairing
     }
   }
@@ -26,14 +26,15 @@ extension EngineTables {
   func endPairing(_ id: Int, user: UserID?) async throws -> Bool {
     let now = now()
     return try await database.write { transaction in
-      let isEnded =
-        try transaction.run(
-          """
-          UPDATE pairing SET ended = 1 WHERE id = $1 AND ended = 0 AND expires > $2
-            AND (CAST($3 AS bigint) IS NULL OR user_id = $3)
-          """, id, now, user) == 1
-      if isEnded { try transaction.audit(.pairingRemoved, .pairing(id), at: now) }
-      return isEnded
+      let owner = try transaction.value(
+        """
+        UPDATE pairing SET ended = 1 WHERE id = $1 AND ended = 0 AND expires > $2
+          AND (CAST($3 AS bigint) IS NULL OR user_id = $3)
+        RETURNING user_id
+        """, id, now, user, as: UserID.self)
+      guard let owner else { return false }
+      try transaction.audit(.pairingRemoved, .pairing(id, of: owner), at: now)
+      return true
     }
   }
 
@@ -49,7 +50,8 @@ extension EngineTables {
           return .notOwn
         }
         try transaction.audit(
-          .deviceAdded, .device(device.registration), by: .shown(.code, of: user, .device), at: now)
+          .deviceAdded, .device(device.registration, of: user),
+          by: .shown(.code, of: user, .device), at: now)
         return .paired(user: user, name: name)
       }
     }

@@ -128,12 +128,12 @@ extension PersonalFile {
         [
           ("number", "id", .number), ("time", "time", .time), ("action", "action", .text),
           ("object", "object", .text), ("objectID", "object_id", .text),
-          ("detail", "detail", .text), ("count", "count", .number),
-          ("credential", "credential", .text), ("address", "address", .text),
+          ("detail", "detail", .text), ("count", "count", .number), ("by", Self.actor, .text),
+          ("credential", Self.unlessAnothers("credential"), .text),
+          ("address", Self.unlessAnothers("address"), .text),
         ],
         from: """
-          audit WHERE (kind = 'user' AND actor = $1
-            OR object = 'user' AND object_id = CAST(CAST($1 AS bigint) AS text))
+          audit WHERE (kind = 'user' AND actor = $1 OR owner = $1)
           """, by: "id")
     }
   }
@@ -152,6 +152,16 @@ extension PersonalFile {
       WHERE other.notification = notification.id AND other.user_id <> recipient.user_id)
     THEN 0 ELSE 1 END
     """
+
+  /// Who did it, without the number of another person.
+  private static let actor = """
+    CASE WHEN kind <> 'user' THEN kind WHEN actor = $1 THEN 'you' ELSE 'another user' END
+    """
+
+  /// A column of the audit log, of which nobody learns what another person has there.
+  private static func unlessAnothers(_ column: String) -> String {
+    "CASE WHEN kind <> 'user' OR actor = $1 THEN \(column) END"
+  }
 
   private static let values = """
     (SELECT data FROM recipient_values

@@ -18,7 +18,9 @@ extension EngineTables {
         INSERT INTO registration(id, user_id, handle, updated, created, credential, user_agent)
         SELECT $1, id, $2, $4, $4, $5, $6 FROM users WHERE id = $3 ON CONFLICT DO NOTHING
         """, newID, handle, user, now, origin.credential, origin.userAgent)
-      if added == 1 { try transaction.audit(.deviceAdded, .device(newID), at: now) }
+      if added == 1 {
+        try transaction.audit(.deviceAdded, .device(newID, of: user), at: now)
+      }
       return try transaction.value(
         """
         SELECT id FROM registration WHERE \(transaction.isHandle("$1")) AND user_id = $2
@@ -70,7 +72,7 @@ extension EngineTables {
         """, id, user, as: UserID.self)
       guard let owner else { return false }
       transaction.effects.add(.credentialsEnded(owner))
-      try transaction.audit(.deviceRemoved, .device(id), at: now)
+      try transaction.audit(.deviceRemoved, .device(id, of: owner), at: now)
       return true
     }
   }
@@ -207,7 +209,8 @@ extension Changing {
       """, change.handle, id)
     effects.add(ended.map(Effect.credentialsEnded))
     if let former {
-      try audit(.deviceRemoved, .device(former.owner.registration), detail: "moved", at: now)
+      let device = AuditObject.device(former.owner.registration, of: former.owner.user)
+      try audit(.deviceRemoved, device, detail: "moved", at: now)
       try add(
         NewEvent(
           type: "device", publisher: former.owner.user, data: former.owner.event, time: now))
@@ -244,7 +247,7 @@ extension Changing {
       change.quietPeriod)
     try change.keepsTags ? add(change.tags, to: id) : setTags(change.tags, of: id)
     if known == nil {
-      try audit(.deviceAdded, .device(id), at: now)
+      try audit(.deviceAdded, .device(id, of: user), at: now)
     } else {
       try endWaiting(of: id, at: now)
     }
@@ -284,7 +287,9 @@ extension EngineTables {
           SELECT hash FROM device_token WHERE registration = $1 ORDER BY created DESC LIMIT 2)
         """, registration)
       if removed > 0 { transaction.effects.add(.credentialsEnded(user)) }
-      if added == 1 { try transaction.audit(.deviceTokenAdded, .device(registration), at: now) }
+      if added == 1 {
+        try transaction.audit(.deviceTokenAdded, .device(registration, of: user), at: now)
+      }
       return added == 1
     }
   }
@@ -323,7 +328,7 @@ extension EngineTables {
       guard let owner else { return false }
       try transaction.run("DELETE FROM device_token WHERE registration = $1", registration)
       transaction.effects.add(.credentialsEnded(owner))
-      try transaction.audit(.deviceTokensRemoved, .device(registration), at: now)
+      try transaction.audit(.deviceTokensRemoved, .device(registration, of: owner), at: now)
       return true
     }
   }

@@ -59,7 +59,7 @@ extension EngineTables {
       guard
         try transaction.run("DELETE FROM session WHERE id = $1 AND user_id = $2", id, user) == 1
       else { return false }
-      try transaction.audit(.sessionEnded, .session(id), at: now)
+      try transaction.audit(.sessionEnded, .session(id, of: user), at: now)
       transaction.effects.add(.credentialsEnded(user))
       return true
     }
@@ -97,7 +97,7 @@ extension Changing {
       VALUES ($1, $2, $3, $3, $4, $5, $6, $7) RETURNING id
       """, session.hash, session.user, now, session.userAgent, signIn?.identity.issuer,
       signIn?.session, signIn?.token, as: Int.self)
-    if let id { try audit(.sessionStarted, .session(id), by: actor, at: now) }
+    if let id { try audit(.sessionStarted, .session(id, of: session.user), by: actor, at: now) }
     let removed = try run(
       """
       DELETE FROM session WHERE user_id = $1 AND id NOT IN (

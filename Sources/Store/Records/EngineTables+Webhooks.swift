@@ -14,7 +14,7 @@ extension EngineTables {
       }
       try transaction.run(
         "INSERT INTO webhook(token, template, secret) VALUES ($1, $2, $3)", id, template, secret)
-      try transaction.audit(.webhookAdded, .webhook(id), at: now)
+      try transaction.audit(.webhookAdded, .webhook(id, of: user), at: now)
       return try transaction.webhook(id, of: nil)
     }
   }

@@ -130,7 +130,7 @@ struct MigratedTable: Sendable {
     MigratedTable(
       "audit", key: "id",
       columns: "id time kind actor credential credential_id address request share action object "
-        + "object_id detail count"),
+        + "object_id owner detail count"),
     MigratedTable(
       "counter", key: "name", columns: "name next", where: "name <> '\(notificationCounter)'"),
   ]

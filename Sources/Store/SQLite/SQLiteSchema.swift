@@ -432,6 +432,19 @@ enum SQLiteSchema {
     -- Of erased content, what the object store may still have: the blob, if it was one, and its renditions.
     CREATE TABLE erased_object(source TEXT NOT NULL PRIMARY KEY, blob TEXT) STRICT, WITHOUT ROWID;
     """,
+    """
+    -- owner: whose the object is.
+    ALTER TABLE audit ADD COLUMN owner INTEGER;
+    UPDATE audit SET owner = CASE object
+      WHEN 'user' THEN CAST(object_id AS INTEGER)
+      WHEN 'device' THEN (SELECT user_id FROM registration WHERE id = object_id)
+      WHEN 'session' THEN (SELECT user_id FROM session WHERE id = CAST(object_id AS INTEGER))
+      WHEN 'pairing' THEN (SELECT user_id FROM pairing WHERE id = CAST(object_id AS INTEGER))
+      WHEN 'token' THEN (SELECT user_id FROM access_token WHERE id = CAST(object_id AS INTEGER))
+      WHEN 'webhook' THEN (SELECT user_id FROM access_token WHERE id = CAST(object_id AS INTEGER))
+      WHEN 'notification' THEN (SELECT sender FROM notification WHERE id = CAST(object_id AS INTEGER))
+    END;
+    """,
   ]
 
   /// The tables of ``version``.
@@ -775,11 +788,12 @@ enum SQLiteSchema {
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX asset_version_of_blob ON asset_version(blob);
     CREATE INDEX asset_version_by_end ON asset_version(ended);
-    -- Who did what. kind: what actor is a number of. share: of which limit it takes.
+    -- Who did what. kind: what actor is a number of. share: of which limit it takes. owner: whose the object is.
     CREATE TABLE audit(
       id INTEGER PRIMARY KEY AUTOINCREMENT, time INTEGER NOT NULL, kind TEXT NOT NULL, actor INTEGER,
       credential TEXT, credential_id TEXT, address TEXT, request TEXT, share INTEGER NOT NULL,
-      action TEXT NOT NULL, object TEXT, object_id TEXT, detail TEXT, count INTEGER NOT NULL
+      action TEXT NOT NULL, object TEXT, object_id TEXT, detail TEXT, count INTEGER NOT NULL,
+      owner INTEGER
     ) STRICT;
     CREATE INDEX audit_by_time ON audit(time);
     CREATE INDEX audit_by_share ON audit(share, id);

@@ -61,7 +61,7 @@ extension SQLiteConnection {
     try run(
       """
       INSERT INTO audit(\(AuditEvent.columns))
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
       """, values: event.values)
   }
 

@@ -8,20 +8,26 @@ enum AuditCommand: Command {
   static let help = """
       richpush audit                                  the last 50 entries, the newest first
       richpush audit --since 1d --action user.        changes of users within a day
-      richpush audit --of alice                       what alice did, and what was done to her account
+      richpush audit --of alice                       what alice did, and what was done to her or something of hers
       richpush audit --of 17                          the same of a user who was removed
       richpush audit --json --limit 1000000 > audit.jsonl
 
     Users, devices, tokens, keys, webhooks, assets, segments, push services, what was sent, settings,
-    and failed sign-ins. It has no content, and users by their numbers: names are looked up when it is
-    listed. An action is such as notification.sent; what --action begins with is enough.
+    and failed sign-ins; docs/OPERATIONS.md lists the actions. It has no content, and users by their
+    numbers: names are looked up when it is listed.
+
+    TO is what it was done to, and whose that is. DETAIL is a word about how, such as the new role.
+    COUNT is how many people or things it concerns; of a failed sign-in, how often within a minute. BY
+    is who did it: a user, the server, a Unix user by a command, or the drop folder. WITH is what was
+    shown: a password, a session, an access token with its number, the provider of single sign-on.
+    FROM is the client's address.
     """
   static let options: [Option] =
     [
-      .value("of", "NAME", "only what this user did, and what was done to the account"),
+      .value("of", "NAME", "only of this user: a name or number"),
       .value("action", "CODE", "only actions that begin with this, such as user."),
-      .value("since", "TIME", "how long ago at most, such as 3d, or 2026-12-31T23:00:00Z"),
-      .value("until", "TIME", "how long ago at least, or a time"),
+      .value("since", "TIME", "how long ago at most: 90s, 30m, 12h or 7d, or 2026-12-31T23:00:00Z"),
+      .value("until", "TIME", "how long ago at least, in the same format"),
       .value("limit", "NUMBER", "how many to list", default: "50"),
       .flag("json", "print one JSON object per line, for programs"),
     ] + Account.options(user: "admin")

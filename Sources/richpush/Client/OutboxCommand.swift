@@ -22,7 +22,8 @@ enum OutboxCommand: Command {
     [
       .value("state", "STATE", "list: queued, sent, failed, expired or cancelled"),
       .value("lane", "NAME", "list, replay, resume, restore: only this service"),
-      .value("since", "TIME", "restore: since when, such as 2026-12-31T23:00:00Z"),
+      .value(
+        "since", "TIME", "restore: how long ago: 90s, 30m, 12h or 7d, or 2026-12-31T23:00:00Z"),
       .value("limit", "NUMBER", "list: how many pushes", default: "50"),
       .flag("json", "print one JSON object per line, for programs"),
     ] + Account.options(user: "admin")

@@ -30,7 +30,7 @@ enum PushCommand: Command {
     .value("state", "STATE", "queued, sent, failed, expired or cancelled"),
     .value("limit", "NUMBER", "how many pushes to list", default: "50"),
     .value("lane", "NAME", "resume, restore: the service, as push list names it"),
-    .value("since", "TIME", "restore: how long ago, such as 3d, or 2026-12-31T23:00:00Z"),
+    .value("since", "TIME", "restore: how long ago: 90s, 30m, 12h or 7d, or 2026-12-31T23:00:00Z"),
     .value("days", "NUMBER", "silent: for how many days"),
     .flag("end", "silent: end the registrations"),
   ]

@@ -112,18 +112,18 @@ enum ServeCommand: Command {
       "user IDs for plugins, one each, if the server can change users",
       default: "60706-60961"),
     .list("network", "TYPE", "a rich type whose plugin may use the network, such as url"),
-    .value("rendition-cache", "MIB", "most disk space for renditions", default: "10240"),
+    .value("rendition-cache", "MIB", "most disk space for renditions, in MiB", default: "10240"),
     .value(
       "keep-replaced", "DAYS", "how long replaced and removed assets can be brought back",
       default: "30"),
-    .value("keep-replaced-space", "MIB", "most disk space for them", default: "2048"),
+    .value("keep-replaced-space", "MIB", "most disk space for them, in MiB", default: "2048"),
     .list(
       "keep", "KIND=AGE",
-      "how long notifications, receipts with replies, and the audit log are kept: notifications=1y,receipts=90d,audit=2y"
+      "how many hours (h), days (d) or years (y) notifications, receipts with replies, and the audit log are kept: notifications=1y,receipts=90d,audit=2y"
     ),
     .objects,
     .value(
-      "objects-cache", "MIB", "with --objects: most disk space for other content",
+      "objects-cache", "MIB", "with --objects: most disk space for other content, in MiB",
       default: "10240"),
     .value("publish-as", "USER", "publish files with a .notify.json, or in outbox/, as this user"),
     .value(
