@@ -1686,7 +1686,7 @@ def check_admins_read_who_did_what_and_save_it(console):
         page.get_by_label("From", exact=True).fill("")
         # Hers, though an admin has removed it.
         expect(rows.first.get_by_role("cell")).to_have_text([
-            re.compile("now|ago"), "admin", "Removed an access token", f"{token} (rosa)", "Password", re.compile(r"^[\d.:]+$")])
+            re.compile("now|ago"), "admin", "Removed an access token", f"{token} (rosa)", "The name alone", re.compile(r"^[\d.:]+$")])
         page.get_by_role("combobox", name="What", exact=True).select_option("People")
         expect(rows).to_have_count(3)
         with page.expect_download() as saving:
