@@ -51,6 +51,23 @@ import Testing
     #expect(try await !next.check().isSound)
   }
 
+  @Test func `a value that cannot be read is no damage: changes go on`() async throws {
+    let store = try scratch.open()
+    _ = try await store.tickets.ticketKeys()
+    let sql = "UPDATE ticket_key SET secret = $1"
+    if let tables = store.tables as? PostgresTables {
+      _ = try await tables.database.run(sql, "none")
+    } else {
+      _ = try await store.database.run(sql, "none")
+    }
+    await #expect { try await store.tickets.ticketKeys() } throws: {
+      ($0 as? StoreError)?.code == .unreadable
+    }
+    #expect(store.damage == nil)
+    try await store.accounts.addUser("after", hash: "", role: .device)
+    #expect(try await store.accounts.user(named: "after") != nil)
+  }
+
   @Test(arguments: [("XX001", StoreError.Code.damaged), ("XX002", .damaged), ("XX000", .failed)])
   func `only what PostgreSQL calls corrupted is damage`(_ state: String, _ code: StoreError.Code) {
     #expect(StoreError(sqlState: state, "why").code == code)

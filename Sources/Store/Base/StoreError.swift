@@ -12,6 +12,8 @@ package struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     case inUse
     /// A file of the store does not contain what the store wrote.
     case damaged
+    /// A value in the database is not one that the store writes.
+    case unreadable
     /// The database was written by a newer version of this program.
     case newer
     /// The database was written by a version of this program whose tables are not carried over any more.

@@ -26,7 +26,7 @@ protocol Column: Parameter {
 
 extension Column {
   static func parseNull() throws(StoreError) -> Self {
-    throw StoreError(.damaged, "the database is damaged: a value is missing")
+    throw StoreError(.unreadable, "a value in the database is missing")
   }
 }
 
@@ -46,7 +46,7 @@ extension Int: Column {
 
   static func parse(_ text: UnsafeBufferPointer<UInt8>) throws(StoreError) -> Int {
     guard let number = Int(String(decoding: text, as: UTF8.self)) else {
-      throw StoreError(.damaged, "the database is damaged: a number is none")
+      throw StoreError(.unreadable, "a number in the database is none")
     }
     return number
   }
@@ -186,7 +186,7 @@ extension Digest: Column {
 
   private init(stored text: String) throws(StoreError) {
     guard let digest = Digest(hex: text) else {
-      throw StoreError(.damaged, "the database is damaged: “\(text)” is no SHA-256")
+      throw StoreError(.unreadable, "“\(text)” in the database is no SHA-256")
     }
     self = digest
   }

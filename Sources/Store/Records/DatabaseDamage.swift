@@ -1,6 +1,8 @@
 import Synchronization
 
 /// What a database said when it was first found to be damaged; it is not forgotten until the process ends.
+///
+/// That is what SQLite or PostgreSQL says of its own files. A value that cannot be read is not: changes go on then.
 final class DatabaseDamage: Sendable {
   private let first = Mutex<StoreError?>(nil)
 

@@ -38,7 +38,7 @@ extension Queryable {
     try all("SELECT id, secret, created FROM ticket_key ORDER BY id DESC") { row in
       let (id, digits): (Int, String) = (try row.next(), try row.next())
       guard let secret = TicketKey.secret(digits) else {
-        throw StoreError(.damaged, "the database is damaged: a key of session tickets is none")
+        throw StoreError(.unreadable, "a key of session tickets in the database is none")
       }
       return TicketKey(id: id, secret: secret, created: try row.next())
     }

@@ -267,7 +267,7 @@ extension EngineTables {
 
   func vapidSecret() async throws -> String {
     let secret: String? = try await database.read { try $0.value("SELECT secret FROM vapid_key") }
-    guard let secret else { throw StoreError(.damaged, "the key of Web Push is missing") }
+    guard let secret else { throw StoreError(.unreadable, "the key of Web Push is missing") }
     return secret
   }
 }

@@ -50,7 +50,7 @@ extension Store {
       return report
     }
     do { try await checkReferences(&report, repairing: repairing) } catch let error as StoreError
-      where error.code == .damaged && !database.problems.isEmpty
+      where [.damaged, .unreadable].contains(error.code) && !database.problems.isEmpty
     {
       report.notes.append("what the records refer to (the database is damaged)")
     }
