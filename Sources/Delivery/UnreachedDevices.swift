@@ -29,7 +29,7 @@ package final class UnreachedDevices: Sendable {
     }
     guard isDue else { return }
     log(
-      .warning, "push", "push: a device has registered for \(platform). \(lanes.gap(of: platform))")
+      .warning, "push", "a device has registered for \(platform). \(lanes.gap(of: platform))")
   }
 
   /// The number of devices of each platform that gets no pushes.

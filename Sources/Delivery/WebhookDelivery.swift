@@ -48,7 +48,7 @@ package actor WebhookDelivery {
       }
       return nil
     } catch {
-      log(.error, "events", "events: the store does not respond: \(error.logDescription)")
+      log(.error, "events", "the store does not respond: \(error.logDescription)")
       return nil
     }
   }
@@ -78,7 +78,7 @@ package actor WebhookDelivery {
         case .delivered: break
         case .rejected(let reason), .deadToken(_, let reason), .refused(let reason):
           log(
-            .error, "events", "events: \(event.type) \(event.token) was dropped. \(reason)")
+            .error, "events", "\(event.type) \(event.token) was dropped. \(reason)")
         case .retry, .throttled, .held, .unavailable, .laneStopped: left[event.sequence] = outcome
         }
       }
@@ -94,9 +94,9 @@ package actor WebhookDelivery {
       case .unavailable(let after, let reason), .retry(let after, let reason),
         .throttled(let after, let reason):
         wait = max(wait, after ?? .zero)
-        if failures == 1 { log(.warning, "events", "events: \(reason)") }
+        if failures == 1 { log(.warning, "events", reason) }
       case .laneStopped(let reason):
-        if failures == 1 { log(.warning, "events", "events: \(reason)") }
+        if failures == 1 { log(.warning, "events", reason) }
       default: break
       }
     }
@@ -107,7 +107,7 @@ package actor WebhookDelivery {
   private func forget() async {
     position = 0
     do { try await store.events.setCursor(nil, of: Self.reader) } catch {
-      log(.error, "events", "events: the store does not respond: \(error.logDescription)")
+      log(.error, "events", "the store does not respond: \(error.logDescription)")
     }
   }
 

@@ -132,7 +132,7 @@ struct Housekeeping: Sendable {
         if rest.isEmpty { rest = Store.objectPrefixes[...] }
         count = Self.prefixesAtOnce
         log(report, of: store)
-      } catch { log(.error, "objects", "objects: clean-up failed: \(error.logDescription)") }
+      } catch { log(.error, "objects", "clean-up failed: \(error.logDescription)") }
       try? await Task.sleep(for: Self.collectionInterval)
     }
   }
@@ -141,14 +141,14 @@ struct Housekeeping: Sendable {
     if let stranger = report.stranger {
       log(
         .warning, "objects",
-        "objects: another data folder uses this bucket (\(stranger)), so that nothing is removed from it; "
+        "another data folder uses this bucket (\(stranger)), so that nothing is removed from it; "
           + "if there is none, remove that object")
     }
     guard report.blobs + report.renditions + report.uploaded > 0 else { return }
     log(
       .info, "objects",
       """
-      objects: removed \(report.blobs) blobs (\(report.blobBytes) bytes) and \(report.renditions) \
+      removed \(report.blobs) blobs (\(report.blobBytes) bytes) and \(report.renditions) \
       renditions, uploaded \(report.uploaded) blobs
       """)
   }

@@ -291,11 +291,11 @@ extension OriginConfiguration {
     }
     log(
       .notice, "sandbox",
-      "sandbox: \(level.rawValue)\(gaps.isEmpty ? ", complete on this kernel" : "")")
-    for gap in gaps { log(.warning, "sandbox", "sandbox: \(gap)") }
+      "\(level.rawValue)\(gaps.isEmpty ? ", complete on this kernel" : "")")
+    for gap in gaps { log(.warning, "sandbox", gap) }
     for plugin in host.plugins() where plugin.problem == nil {
       log(
-        .info, "sandbox", "sandbox: \(plugin.richType): \(host.confinement(of: plugin))")
+        .info, "sandbox", "\(plugin.richType): \(host.confinement(of: plugin))")
     }
     if level == .off { return }
     if let (path, folder) = host.firstReadable(of: secretPaths) {
@@ -478,12 +478,12 @@ extension OriginConfiguration {
     guard let objects = store.objects else { return }
     objects.onAbsence.add { error in
       if let error {
-        log(.error, "objects", "objects: \(error.reason); only what is cached is served")
+        log(.error, "objects", "\(error.reason); only what is cached is served")
       } else {
-        log(.notice, "objects", "objects: the object store is back")
+        log(.notice, "objects", "the object store is back")
       }
     }
-    objects.onFailure.add { log(.error, "objects", "objects: \($0.reason)") }
+    objects.onFailure.add { log(.error, "objects", $0.reason) }
     do throws(StoreError) { try await objects.checkConfiguration() } catch {
       throw OperatorError("--objects: \(error.reason)")
     }

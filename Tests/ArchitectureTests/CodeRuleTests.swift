@@ -53,6 +53,14 @@ import Testing
     }
   }
 
+  /// Each line of the log begins with its area anyway.
+  @Test func `begins no text of the log with its area`() throws {
+    let entry = try Pattern(#"\blog\(\s*[^"()]*,\s*"([a-z-]+)",\s*"(?:""\s*)?\1\b(?! [a-z])"#)
+    for file in Repository.files(in: "Sources", endingIn: ".swift") {
+      #expect(entry.matches(in: file.text).isEmpty, "\(file.path)")
+    }
+  }
+
   /// It crashes at certain numbers of open descriptors, and tests open thousands; they have `StartedProgram`.
   @Test func `starts no program of a test through Foundation`() throws {
     let start = try Pattern(#"\bProcess(?:\.run)?\("#)

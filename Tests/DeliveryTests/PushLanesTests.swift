@@ -167,7 +167,7 @@ import Waiting
     #expect(service.count == 120)
     #expect(try await current(delivery).count == 120)
     #expect(try await delivery.store.outbox.jobs(in: .queued, limit: 999).count == 120)
-    #expect(delivery.log.all.contains { $0.contains("push apns: paused. The service has refused") })
+    #expect(delivery.log.all.contains { $0.contains("apns: paused. The service has refused") })
     let admin = try OutboxAdmin(data: delivery.scratch.path + "/data")
     #expect(try await admin.pauses().count == 1)
     service.learn(Set(handles.dropFirst(7)))

@@ -256,7 +256,7 @@ import Testing
         await #expect(throws: RichPushError.self) { try await server.client("a").create(new) }
       }
       let log = server.log
-      #expect(log.contains("plugin gone, ") && log.contains("plugin away, "), "\(log)")
+      #expect(log.contains("plugin: gone, ") && log.contains("plugin: away, "), "\(log)")
       let dump = /\w*(Error|Refusal|Fault|Ending|Failure)\(|Optional\(|Error Domain|exited\(/
       #expect(!log.contains(dump), "\(log)")
     }

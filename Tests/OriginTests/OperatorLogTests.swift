@@ -19,8 +19,8 @@ import Testing
       line(LogEntry(level: .error, area: "http", text: "GET /: 500", request: "r1"))
         == "2025-11-25T18:40:00.250Z error http: GET /: 500 (request r1)")
     #expect(
-      line(LogEntry(level: .notice, area: "push", text: "push apns: hello", notification: "7"))
-        == "2025-11-25T18:40:00.250Z notice push apns: hello (notification 7)")
+      line(LogEntry(level: .notice, area: "push", text: "pushes wait", notification: "7"))
+        == "2025-11-25T18:40:00.250Z notice push: pushes wait (notification 7)")
   }
 
   @Test func `a control character does not begin another line`() {

@@ -80,7 +80,7 @@ import Waiting
     try fixture.script("bad", script)
     #expect(await fixture.code("bad") == code, "\(what)")
     #expect(fixture.log.contains(cause), "\(what): \(fixture.log)")
-    #expect(fixture.log.contains("plugin bad, render, notification 7"))
+    #expect(fixture.log.contains("plugin: bad, render, notification 7"))
     #expect(fixture.leftovers.isEmpty)
   }
 
@@ -102,7 +102,7 @@ import Waiting
     }
     #expect((.seconds(1)...(.seconds(30))).contains(ContinuousClock.now - start))
     for name in scripts.keys {
-      #expect(fixture.log.contains("plugin \(name), render, notification 7: timedOut: killed"))
+      #expect(fixture.log.contains("plugin: \(name), render, notification 7: timedOut: killed"))
     }
     #expect(fixture.log.contains("deadline of 1 s"))
   }
@@ -235,7 +235,7 @@ import Waiting
     try fixture.script(
       "loud", "yes 'it hurts' | head -c 10000000 >&2; \(HostilePluginTests.head); echo hi")
     #expect(try await fixture.text("loud") == "hi\n")
-    #expect(fixture.log.contains("plugin loud, render, notification 7 says: it hurts"))
+    #expect(fixture.log.contains("plugin: loud, render, notification 7 says: it hurts"))
     // 64 KiB, as lines of nine bytes that each have a prefix.
     let lines = fixture.log.split(separator: "\n").count { $0.hasSuffix(" says: it hurts") }
     #expect((7000...7282).contains(lines))

@@ -73,7 +73,7 @@ import Waiting
     try fixture.script("card", manifest: #"{"verb":["render"]}"#, "exit 0")
     try fixture.script("fine", "exit 0")
     fixture.host.warmUp()
-    let problem = "plugin card: it cannot be used: \(fixture.folder)/plugins/card/plugin.json: "
+    let problem = "plugin: card: it cannot be used: \(fixture.folder)/plugins/card/plugin.json: "
     #expect(fixture.log == problem + "\"verb\" is not a member it can have")
     try fixture.write("plugins/card/plugin.json", "{", mode: 0o644)
     try await eventually("the log says so") {
@@ -86,7 +86,7 @@ import Waiting
     }
     try fixture.write("plugins/card/plugin.json", "{}", mode: 0o644)
     try await eventually("the log says so") {
-      fixture.log.hasSuffix("plugin card: it can be used now")
+      fixture.log.hasSuffix("plugin: card: it can be used now")
     }
     #expect(!fixture.log.contains("fine"))
   }

@@ -203,12 +203,12 @@ extension Connection {
       [log = context.log, limiter = context.limiter, path = content.path, size = content.size] in
       do throws(Errno) {
         _ = try FileDescriptor(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-        log(.error, "http", "http: \(path) is not \(size) bytes long or unreadable")
+        log(.error, "http", "\(path) is not \(size) bytes long or unreadable")
       } catch {
         if [EMFILE, ENFILE].contains(error.rawValue) {
           limiter.warnOfDescriptorShortage(error.rawValue, log)
         } else {
-          log(.error, "http", "http: \(path) cannot be opened: \(error)")
+          log(.error, "http", "\(path) cannot be opened: \(error)")
         }
       }
     }

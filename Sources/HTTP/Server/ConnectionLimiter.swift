@@ -82,8 +82,8 @@ final class ConnectionLimiter: Sendable {
     log(
       .error, "http",
       error == ENFILE
-        ? "http: the system has no file descriptors left; new connections get 503"
-        : "http: no file descriptors are left (ulimit -n); new connections get 503")
+        ? "the system has no file descriptors left; new connections get 503"
+        : "no file descriptors are left (ulimit -n); new connections get 503")
   }
 }
 

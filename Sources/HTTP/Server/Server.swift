@@ -33,7 +33,7 @@ package final class Server: Sendable {
     let descriptors = DescriptorLimit.raise()
     let possible = DescriptorLimit.connections(wanted, descriptors: descriptors)
     if possible < wanted {
-      log(.warning, "http", "http: " + DescriptorLimit.notice(ofConnections: possible))
+      log(.warning, "http", DescriptorLimit.notice(ofConnections: possible))
       configuration.limits.connections = possible
     }
     let metrics =

@@ -7,7 +7,7 @@ import RichPushAPI
 package struct OperatorLog: Sendable {
   /// How an entry is written.
   package enum Format: String, Sendable, CaseIterable {
-    /// `2026-11-25T18:40:00.123Z warning push apns: …`
+    /// `2026-11-25T18:40:00.123Z warning push: apns: …`
     case text
     /// An object of JSON on each line.
     case json
@@ -46,12 +46,11 @@ package struct OperatorLog: Sendable {
     let stamp = time.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     if format == .json { return prefix + Self.json(entry, stamp) }
     let beginning = isJournal ? prefix : "\(stamp) \(entry.level.name) "
-    let area = entry.text.hasPrefix(entry.area) ? "" : entry.area + ": "
     let id = entry.request.map { " (request \($0))" } ?? ""
     let hasNotification =
       entry.notification.map { entry.text.contains("notification \($0)") } ?? true
     let notification = hasNotification ? "" : " (notification \(entry.notification ?? ""))"
-    return beginning + (area + entry.text + id + notification).printable
+    return beginning + ("\(entry.area): \(entry.text)" + id + notification).printable
   }
 
   private static func json(_ entry: LogEntry, _ stamp: String) -> String {

@@ -26,7 +26,7 @@ struct CallLog: Sendable {
 
   // Computed: most calls write nothing.
   private var prefix: String {
-    "plugin \(richType)" + (verb.map { ", \($0.rawValue)" } ?? "")
+    richType + (verb.map { ", \($0.rawValue)" } ?? "")
       + (id.map { ", notification \($0)" } ?? "")
   }
 

@@ -37,9 +37,9 @@ package struct PluginConfiguration: Sendable {
   /// Writes a line of the log: one for each failure, and one for each line of a plugin's standard error.
   package var log = Log.silent
 
-  /// Passes the text of each entry of the log to `write`.
+  /// Passes the area and the text of each entry of the log to `write`.
   package mutating func setLog(_ write: @escaping @Sendable (String) -> Void) {
-    log = Log { write($0.text) }
+    log = Log { write("\($0.area): \($0.text)") }
   }
 
   /// Describes a host with the default limits.

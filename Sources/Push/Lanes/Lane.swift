@@ -128,7 +128,7 @@ extension Lane {
       }
       loop.removeSettled()
       if loop.hasOutboxFailed {
-        log(.notice, "push", "push \(name): the outbox is available again")
+        log(.notice, "push", "\(name): the outbox is available again")
       }
       loop.hasOutboxFailed = false
       logEnded(lease.ended)
@@ -156,7 +156,7 @@ extension Lane {
     if !loop.hasOutboxFailed {
       log(
         .error, "push",
-        "push \(name): the outbox is unavailable, outcomes will be recorded later: \(error)")
+        "\(name): the outbox is unavailable, outcomes will be recorded later: \(error)")
     }
     loop.hasOutboxFailed = true
   }
@@ -166,17 +166,17 @@ extension Lane {
     let registrations = number == 1 ? "1 registration has" : "\(number) registrations have"
     log(
       .notice, "push",
-      "push \(name): \(registrations) ended, because the service does not know the device any more")
+      "\(name): \(registrations) ended, because the service does not know the device any more")
   }
 
   /// Logs that a pause has begun or is over, and remembers it.
   private func report(_ pause: PushPause?, in loop: inout LaneLoopState) {
     if let pause {
       if pause.reason != loop.pause?.reason {
-        log(.error, "push", "push \(name): paused. \(pause.reason)")
+        log(.error, "push", "\(name): paused. \(pause.reason)")
       }
     } else if loop.pause != nil {
-      log(.notice, "push", "push \(name): goes on")
+      log(.notice, "push", "\(name): goes on")
     }
     loop.pause = pause
   }
@@ -252,7 +252,7 @@ extension Lane {
       if !isBelieved, loop.isFirstRefusal {
         log(
           .notice, "push",
-          "push \(name): a push was refused; it waits until the service has accepted another one. "
+          "\(name): a push was refused; it waits until the service has accepted another one. "
             + (finished.outcome.reason ?? ""))
       }
       for item in finished.push.items {

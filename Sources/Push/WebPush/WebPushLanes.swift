@@ -106,7 +106,7 @@ package final class WebPushLanes: Sendable {
       wake(names.subtracting(missing))
       try await start(missing)
     } catch {
-      log(.error, "push", "push webpush: the outbox is unavailable: \(error)")
+      log(.error, "push", "webpush: the outbox is unavailable: \(error)")
     }
   }
 
@@ -186,7 +186,7 @@ extension WebPushLanes {
         }
         try await start(withJobs)
       } catch {
-        log(.error, "push", "push webpush: the outbox is unavailable: \(error)")
+        log(.error, "push", "webpush: the outbox is unavailable: \(error)")
       }
     }
   }
@@ -206,7 +206,7 @@ extension WebPushLanes {
     if isDue(\.lastWarning) {
       log(
         .error, "push",
-        "push webpush: all \(limit) lanes are in use; pushes to \(refused.count) more services wait"
+        "webpush: all \(limit) lanes are in use; pushes to \(refused.count) more services wait"
       )
     }
     try await explain(

@@ -52,7 +52,7 @@ import Waiting
       let meanwhile = try bystander.median { connection.hasInput }
       #expect(meanwhile < max(before, try bystander.median()) * 10)
       #expect(try connection.answer().status == 504)
-      #expect(server.log.contains("plugin bad, validate: timedOut: killed at its deadline of 1 s"))
+      #expect(server.log.contains("plugin: bad, validate: timedOut: killed at its deadline of 1 s"))
     }
   }
 
@@ -76,7 +76,7 @@ import Waiting
       }
       let after = try min(bystander.median(), bystander.median())
       #expect(after < before * 10)
-      #expect(server.log.contains("plugin bad, validate: failed: its FastCGI record begins with"))
+      #expect(server.log.contains("plugin: bad, validate: failed: its FastCGI record begins with"))
     }
   }
 
@@ -139,7 +139,7 @@ import Waiting
     #expect(times.contains { $0.meanwhile < $0.otherwise * 10 }, "\(misdeed.name): \(times)")
     let error = try #require([502: "failed", 503: "busy", 504: "timedOut"][misdeed.status])
     let lines = server.log.split(separator: "\n").filter { line in
-      line.contains("plugin \(misdeed.name), render, notification")
+      line.contains("plugin: \(misdeed.name), render, notification")
         && line.contains(": \(error): ") && line.contains(misdeed.cause)
     }
     #expect(lines.count == times.count, "\(misdeed.name): \(server.log)")

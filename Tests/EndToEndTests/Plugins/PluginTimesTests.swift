@@ -29,7 +29,7 @@ import Waiting
 
   /// What the server has asked a plugin until now.
   private func asked(_ name: String, _ server: RunningServer) -> [String] {
-    server.log.split(separator: "\n").filter { $0.contains("plugin \(name), ") }
+    server.log.split(separator: "\n").filter { $0.contains("plugin: \(name), ") }
       .compactMap { $0.split(separator: "says: asked: ").dropFirst().first.map(String.init) }
   }
 

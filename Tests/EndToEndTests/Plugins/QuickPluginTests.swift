@@ -70,7 +70,7 @@ import Testing
       let otherwise = max(before, try bystander.median())  // the machine may have other work, too
       #expect(meanwhile < otherwise * 10, "\(meanwhile) instead of \(otherwise)")
       #expect(try connection.answer().status == 504)
-      #expect(server.log.contains("plugin quick, render, notification \(ids[1]): timedOut: "))
+      #expect(server.log.contains("plugin: quick, render, notification \(ids[1]): timedOut: "))
       connection.ask("GET", "/api/notifications/\(ids[2])?now=1")
       #expect(try connection.answer().status == 502)
       connection.ask("GET", "/api/notifications/\(ids[0])")
