@@ -4,8 +4,10 @@ package struct OpenIDError: Error, Equatable, CustomStringConvertible {
   package enum Code: Sendable {
     /// The provider does not answer, or not in time.
     case away
-    /// Its answer is not what the specification requires, or it refuses this client.
+    /// Its answer is not what the specification requires, or it refuses a request.
     case provider
+    /// It refuses this client: its ID or its secret.
+    case client
     /// A token is not valid for this client, or not now.
     case token
   }

@@ -15,6 +15,11 @@ package final class OpenIDProvider: Sendable {
   private let metadata: KeptAnswer<ProviderMetadata>
   private let keys: KeptAnswer<[ProviderKey]>
   private let turns: AdmissionQueue
+  /// Of what it was last asked for in vain.
+  private let failures = Mutex<[Step: OpenIDError]>([:])
+
+  /// What a sign-in needs of the provider.
+  private enum Step: CaseIterable { case metadata, keys, exchange }
 
   /// Requests at once.
   private static let concurrency = 4
@@ -30,11 +35,21 @@ package final class OpenIDProvider: Sendable {
       width: Self.concurrency, maximumWaiters: 64, timeout: .seconds(15), clock: clock)
   }
 
-  /// Returns if the provider describes itself as it must, and has keys.
+  /// Why nobody can sign in, by the provider's last answers; nil if they show nothing.
+  package var problem: OpenIDError? {
+    failures.withLock { failures in Step.allCases.compactMap { failures[$0] }.first }
+  }
+
+  /// Asks the provider anew, whatever is kept: returns if it describes itself as it must, and has keys.
   package func check() async throws(OpenIDError) {
-    if try await knownKeys().isEmpty {
-      throw OpenIDError(.provider, "the provider has no key for RS256, PS256 or ES256")
+    let metadata = try await askForMetadata()
+    _ = try await askForKeys(metadata)
+    // Only then: providers record codes that are not valid.
+    if problem != nil {
+      _ = try? await exchange(
+        Secrets(state: "", nonce: "", verifier: "none"), "none", redirect: "", metadata)
     }
+    if let problem { throw problem }
   }
 
   // MARK: - Signing in
@@ -77,7 +92,7 @@ package final class OpenIDProvider: Sendable {
     let metadata = try await knownMetadata()
     guard issuer ?? (metadata.namesItself ? "" : configuration.issuer) == configuration.issuer
     else { throw OpenIDError(.token, "the redirection is another provider's") }
-    let answer = try await exchange(secrets, code, redirect, metadata)
+    let answer = try await exchange(secrets, code, redirect: redirect, metadata)
     let claims = try await claims(of: answer.token)
     guard claims.tree["nonce"]?.text == secrets.nonce else {
       throw OpenIDError(.token, "the token belongs to another sign-in")
@@ -100,8 +115,17 @@ package final class OpenIDProvider: Sendable {
 
   /// Exchanges a code for tokens (RFC 6749, section 4.1.3).
   private func exchange(
+    _ secrets: Secrets, _ code: String, redirect: String, _ metadata: ProviderMetadata
+  ) async throws(OpenIDError) -> Tokens {
+    // Anybody can come with a code that the provider refuses.
+    try await recording(.exchange, except: .provider) { () async throws(OpenIDError) in
+      try await tokens(secrets, code, redirect, metadata)
+    }
+  }
+
+  private func tokens(
     _ secrets: Secrets, _ code: String, _ redirect: String, _ metadata: ProviderMetadata
-  ) async throws(OpenIDError) -> (token: String, access: String?) {
+  ) async throws(OpenIDError) -> Tokens {
     var form = [
       (name: "grant_type", value: "authorization_code"), ("code", code),
       ("redirect_uri", redirect), ("code_verifier", secrets.verifier),
@@ -119,12 +143,21 @@ package final class OpenIDProvider: Sendable {
     let response = try await send(request)
     let answer = JSONTree(response.body)
     guard response.status == 200, let token = answer?["id_token"]?.text else {
-      let error = answer?["error"]?.text.map { ": \($0.printable.prefix(100))" } ?? ""
+      let error = answer?["error"]?.text
+      let code: OpenIDError.Code =
+        switch error {
+        case _ where response.status >= 500: .away
+        case "invalid_client", "unauthorized_client": .client
+        default: .provider
+        }
       throw OpenIDError(
-        response.status >= 500 ? .away : .provider,
-        "the provider exchanges no code for a token, and answers \(response.status)\(error)")
+        code,
+        "the provider exchanges no code for a token, and answers \(response.status)"
+          + (error.map { ": \($0.printable.prefix(100))" } ?? ""))
     }
-    return (token, answer?["access_token"]?.text.flatMap { Self.isHeaderSafe($0) ? $0 : nil })
+    return Tokens(
+      token: token,
+      access: answer?["access_token"]?.text.flatMap { Self.isHeaderSafe($0) ? $0 : nil })
   }
 
   /// What more the provider knows of a user (OpenID Connect Core 1.0, section 5.3).
@@ -203,6 +236,12 @@ package final class OpenIDProvider: Sendable {
 
   private func knownMetadata() async throws(OpenIDError) -> ProviderMetadata {
     try await metadata.value { [self] () throws(OpenIDError) in
+      try await askForMetadata()
+    }
+  }
+
+  private func askForMetadata() async throws(OpenIDError) -> ProviderMetadata {
+    try await recording(.metadata) { () async throws(OpenIDError) in
       try ProviderMetadata(await document(configuration.discovery), of: configuration)
     }
   }
@@ -210,7 +249,33 @@ package final class OpenIDProvider: Sendable {
   private func knownKeys(renewing: Bool = false) async throws(OpenIDError) -> [ProviderKey] {
     let metadata = try await knownMetadata()
     return try await keys.value(renewing: renewing) { [self] () throws(OpenIDError) in
+      try await askForKeys(metadata)
+    }
+  }
+
+  private func askForKeys(_ metadata: ProviderMetadata) async throws(OpenIDError) -> [ProviderKey] {
+    let keys = try await recording(.keys) { () async throws(OpenIDError) in
       try ProviderKey.all(in: await document(metadata.keys))
+    }
+    if keys.isEmpty {
+      let error = OpenIDError(.provider, "the provider has no key for RS256, PS256 or ES256")
+      failures.withLock { $0[.keys] = error }
+    }
+    return keys
+  }
+
+  /// Records whether the provider has answered, and the error if it is not a harmless one.
+  private func recording<Value: Sendable>(
+    _ step: Step, except harmless: OpenIDError.Code? = nil,
+    _ body: () async throws(OpenIDError) -> Value
+  ) async throws(OpenIDError) -> Value {
+    do throws(OpenIDError) {
+      let value = try await body()
+      failures.withLock { $0[step] = nil }
+      return value
+    } catch {
+      failures.withLock { $0[step] = error.code == harmless ? nil : error }
+      throw error
     }
   }
 
@@ -243,6 +308,14 @@ package final class OpenIDProvider: Sendable {
       throw OpenIDError(.away, "too many sign-ins wait for the provider")
     }
   }
+}
+
+/// What a code is exchanged for.
+private struct Tokens: Sendable {
+  /// Who has signed in.
+  let token: String
+  /// With which the provider says more; nil if it can't be sent.
+  let access: String?
 }
 
 /// An answer of a provider that is kept.

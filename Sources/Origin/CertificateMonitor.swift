@@ -11,9 +11,12 @@ package struct CertificateProblem: Sendable, Hashable {
   let publicSentence: String
   /// Whether clients refuse the certificate now.
   package let isFatal: Bool
-
-  /// The longest time of notice in seconds; certificates of 90 days are usually renewed 30 days before their end.
-  private static let notice = 14 * 86_400
+  /// What is wrong.
+  let code: StatusFacts.Code
+  /// The certificate's file.
+  let file: String
+  /// When the certificate expires.
+  let end: Date
 
   /// Nil if nothing is wrong.
   ///
@@ -28,20 +31,27 @@ package struct CertificateProblem: Sendable, Hashable {
     let isFatal = !(start...end).contains(time) || !certificate.isForServers
     let what: String
     if time > end {
+      code = .certificateExpired
       what = "expired at \(Self.text(end)), so clients refuse to connect: renew it"
     } else if time < start {
+      code = .certificateEarly
       what = "is not valid before \(Self.text(start)): is this machine's clock right?"
     } else if !certificate.isForServers {
+      code = .certificatePurpose
       what = "may not be used by servers, so clients refuse to connect"
     } else if let host, !certificate.isFor(host) {
+      code = .certificateHost
       what = "is not for \(host), the host of --public-url, so phones refuse it"
-    } else if end - time < min(Self.notice, (end - start) / 4) {
+    } else if end - time < min(ExpiryNotice.longest, (end - start) / ExpiryNotice.share) {
+      // Certificates of 90 days are usually renewed 30 days before their end.
+      code = .certificateExpires
       let days = (end - time) / 86_400
       what = "expires at \(Self.text(end)), in \(days) \(days == 1 ? "day" : "days"): renew it"
     } else {
       return nil
     }
-    self.isFatal = isFatal
+    (self.isFatal, file) = (isFatal, path)
+    self.end = Date(timeIntervalSince1970: Double(end))
     sentence = "the TLS certificate \(path) \(what)"
     let kind: String? =
       switch certificate.keyKind {

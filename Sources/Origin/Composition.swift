@@ -144,10 +144,12 @@ struct RouteServices: Sendable {
   let ntfy: (any Responder)?
   let authenticator: Authenticator
   let readiness: Readiness
-  /// What is wrong with disks, the clock and the database.
+  /// What is wrong with disks, the clock, the database and the provider.
   let conditions: Conditions
   let disks: DiskMonitor
   let clock: ClockMonitor
+  /// Nil if people sign in with passwords only.
+  let provider: ProviderMonitor?
   let requests = RequestMetrics()
 
   init(
@@ -189,7 +191,8 @@ struct RouteServices: Sendable {
       store: store, announcement: delivery.publisher.announcement,
       approveAbove: configuration.approveAbove, isDemo: configuration.isDemo, exports: exports)
     let provider = ProviderRoutes(
-      configuration, store: store, failures: logins, clock: clock, log: log)
+      configuration, store: store, failures: logins, conditions: conditions, clock: clock, log: log)
+    self.provider = provider?.monitor
     let sessions = SessionRoutes(
       store: store, authenticator: authenticator, provider: provider)
     let registrations = RegistrationRoutes(
@@ -213,8 +216,8 @@ struct RouteServices: Sendable {
         unreached: delivery.unreached,
         statusReporter: StatusReporter(
           configuration, store: store, host: media.host, lanes: { try await outbox.lanes() },
-          readiness: readiness, certificate: certificate, conditions: conditions, errors: errors,
-          clock: clock)),
+          readiness: readiness, certificate: certificate, conditions: conditions, disks: disks,
+          errors: errors, clock: clock)),
       app: AppDescriptionRoute(configuration, vapidKey: delivery.vapidKey),
       registrations: registrations,
       notifications: NotificationRoutes(

@@ -17,6 +17,8 @@ struct Housekeeping: Sendable {
   let readiness: Readiness
   let disks: DiskMonitor
   let clock: ClockMonitor
+  /// Nil if people sign in with passwords only.
+  let provider: ProviderMonitor?
   let counts: RenditionCounts
   let certificate: CertificateMonitor
   /// Nil without TLS.
@@ -35,6 +37,7 @@ struct Housekeeping: Sendable {
       group.addTask { await readiness.run() }
       group.addTask { await disks.run() }
       group.addTask { await clock.run() }
+      if let provider { group.addTask { await provider.run() } }
       group.addTask { await repeating(every: Self.collectionInterval) { certificate.check() } }
       if let renewal {
         group.addTask {

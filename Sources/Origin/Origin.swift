@@ -99,7 +99,7 @@ package final class Origin: Sendable {
       streams: [delivery.pushes, delivery.events], bodies: routes.dispatcher.bodies,
       links: media.links, signed: routes.table.signed,
       lanes: delivery.lanes, readiness: routes.readiness, disks: routes.disks, clock: routes.clock,
-      counts: media.counts,
+      provider: routes.provider, counts: media.counts,
       certificate: certificate, renewal: renewal, tickets: tickets, log: log)
     let address =
       configuration.publicURL

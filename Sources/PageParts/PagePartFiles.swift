@@ -2,7 +2,7 @@
 /// a table for each language.
 ///
 /// Both pages load `languages.js` from beside their own files, which chooses one; the console then loads its words by
-/// `texts.js`, the app by `app-texts.js`.
+/// `texts.js` and `attention-texts.js`, the app by `app-texts.js`.
 package enum PagePartFiles {
   /// The files by their names.
   package static let all: KeyValuePairs<String, [UInt8]> = [
@@ -10,6 +10,9 @@ package enum PagePartFiles {
     "en.js": PackageResources.en_js, "de.js": PackageResources.de_js,
     "app-texts.js": PackageResources.app_texts_js, "app-en.js": PackageResources.app_en_js,
     "app-de.js": PackageResources.app_de_js,
+    "attention-texts.js": PackageResources.attention_texts_js,
+    "attention-en.js": PackageResources.attention_en_js,
+    "attention-de.js": PackageResources.attention_de_js,
     "elements.js": PackageResources.elements_js, "qr-code.js": PackageResources.qr_code_js,
     "thumb-hash.js": PackageResources.thumb_hash_js,
   ]

@@ -46,8 +46,21 @@ public struct StatusReport: Sendable, Equatable, Codable {
     public let level: Level
     /// A sentence that says what is wrong, and what to do.
     public let text: String
+    /// What it is about, depending on the code: the name of a push service, access token, webhook, plugin, platform or
+    /// lead, the path of a certificate or disk, the process that has locked the database, or the provider's URL.
+    @Nullable public var name: String?
+    /// The user whose access token or webhook it is.
+    @Nullable public var user: String?
+    /// The number of pushes or devices, or the seconds by which a clock was set forward, or is ahead of the database's.
+    @Nullable public var count: Int?
+    /// When it began: the condition, the failure, or the wait of the oldest push.
+    @Nullable public var since: Date?
+    /// When the certificate, access token, webhook or pause ends, or has ended.
+    @Nullable public var until: Date?
+    /// What the push service, plugin, database or provider has said.
+    @Nullable public var reason: String?
 
-    /// Describes something.
+    /// Describes something; the optional members can be set afterwards.
     package init(_ code: String, _ level: Level, _ text: String) {
       (self.code, self.level, self.text) = (code, level, text)
     }
@@ -89,7 +102,9 @@ public struct StatusReport: Sendable, Equatable, Codable {
     public let scheduled: Int
     /// The notifications that await approval.
     public let awaitingApproval: Int
-    /// Access tokens that have ended in the last 14 days, or will in the next 14 days: the first 20 of them.
+    /// Access tokens that end soon, or have ended lately: the first 20 of them.
+    ///
+    /// Each is one for the last quarter of its lifetime, at most 14 days, and as long afterwards.
     public let accessTokens: [AccessTokenEnd]
     /// The bytes that the database takes.
     public let databaseSize: Int
@@ -132,7 +147,7 @@ public struct StatusReport: Sendable, Equatable, Codable {
     }
   }
 
-  /// An access token that ends soon, or has ended.
+  /// An access token, or the address of a webhook, that ends soon, or has ended.
   public struct AccessTokenEnd: Sendable, Equatable, Codable {
     /// Its name.
     public let name: String
@@ -140,10 +155,12 @@ public struct StatusReport: Sendable, Equatable, Codable {
     public let user: String
     /// When it ends.
     public let expires: Date
+    /// Whether it is the address of a webhook.
+    public let isWebhook: Bool
 
     /// Describes a token.
-    package init(name: String, user: String, expires: Date) {
-      (self.name, self.user, self.expires) = (name, user, expires)
+    package init(name: String, user: String, expires: Date, isWebhook: Bool) {
+      (self.name, self.user, self.expires, self.isWebhook) = (name, user, expires, isWebhook)
     }
   }
 

@@ -146,7 +146,8 @@ import Waiting
   @Test(arguments: descriptions.indices)
   func `a provider that describes itself wrongly is not used`(index: Int) async throws {
     let (_, answer, logged, status) = Self.descriptions[index]
-    try await SingleSignOn.test { site async throws in
+    try await SingleSignOn.test(clock: ManualClock()) { site async throws in
+      try await site.afterFirstCheck()
       site.provider.tell { $0.instead["/.well-known/openid-configuration"] = answer }
       let page = try await site.server.execute("GET", "/auth/sign-in?to=console")
       #expect(page.status == status)
@@ -191,6 +192,7 @@ import Waiting
   @Test func `a new key is found when it signs, and asked for now and then only`() async throws {
     let clock = ManualClock()
     try await SingleSignOn.test(clock: clock) { site async throws in
+      try await site.afterFirstCheck()
       #expect(try await site.signIn().status == 303)
       #expect(site.provider.count("/jwks") == 1)
       site.provider.tell { behaviour in

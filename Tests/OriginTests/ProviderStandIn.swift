@@ -38,6 +38,7 @@ final class ProviderStandIn: Responder {
   var issuer: String { address.withLock { $0 } }
   /// How often a path was asked for.
   func count(_ path: String) -> Int { state.withLock { $0.asked.count { $0 == path } } }
+  func forgetCounts() { state.withLock { $0.asked = [] } }
   /// The forms that were posted to the token endpoint.
   var forms: [[String: String]] { state.withLock { $0.forms } }
 

@@ -3,6 +3,7 @@ import HTTP
 import Primitives
 import TestSupport
 import Testing
+import Waiting
 
 @testable import Origin
 
@@ -35,6 +36,12 @@ struct SingleSignOn: Sendable {
         }
       ) { server in try await body(SingleSignOn(server: server, provider: provider)) }
     }
+  }
+
+  /// Waits until the server has asked the provider for the first time by itself, and counts nothing of that.
+  func afterFirstCheck() async throws {
+    try await eventually("it asks") { provider.count("/jwks") == 1 }
+    provider.forgetCounts()
   }
 
   /// What a browser has after `/auth/sign-in`.

@@ -512,8 +512,13 @@ import Testing
   }
 
   private static func status(_ isFull: Bool) -> StatusReport {
+    var attention = StatusReport.Attention("certificate.expires", .warning, "It expires.")
+    if isFull {
+      (attention.name, attention.user, attention.count) = ("n", "u", 1)
+      (attention.since, attention.until, attention.reason) = (date, date, "r")
+    }
     var report = StatusReport(
-      attention: [.init("certificate", .warning, "It expires.")],
+      attention: [attention],
       server: .init(
         version: "0.2.0", node: "n", started: date, database: "SQLite", schema: 1, hasLead: true),
       disks: [.init(folders: ["data"], path: "/", free: 1, total: 2)],
@@ -525,7 +530,8 @@ import Testing
         users: .init(device: 1, publisher: 2, admin: 3),
         devices: [.init(platform: "apns", service: "apns", count: 1)], lanes: lanes(true).lanes,
         scheduled: 1, awaitingApproval: 2,
-        accessTokens: [.init(name: "ci", user: "shop", expires: date)], databaseSize: 3)
+        accessTokens: [.init(name: "ci", user: "shop", expires: date, isWebhook: true)],
+        databaseSize: 3)
     }
     return report
   }

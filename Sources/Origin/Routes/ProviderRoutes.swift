@@ -8,6 +8,8 @@ import Store
 /// `/auth/`: signing in and out at a provider of OpenID Connect.
 struct ProviderRoutes: Sendable {
   let provider: OpenIDProvider
+  /// Told of what a sign-in has shown of the provider.
+  let monitor: ProviderMonitor
   let settings: SignInSettings
   /// The public URL of this server, to which the provider sends people back.
   let publicURL: String
@@ -18,11 +20,12 @@ struct ProviderRoutes: Sendable {
   /// Nil if people sign in with passwords only.
   init?(
     _ configuration: OriginConfiguration, store: Store, failures: FailedLogins,
-    clock: any SteadyClock, log: Log
+    conditions: Conditions, clock: any SteadyClock, log: Log
   ) {
     guard let provider = configuration.signIn.provider, let publicURL = configuration.publicURL
     else { return nil }
     self.provider = OpenIDProvider(provider, clock: clock)
+    monitor = ProviderMonitor(self.provider, conditions: conditions, clock: clock)
     (settings, self.publicURL) = (configuration.signIn, publicURL)
     (self.store, self.failures, self.log) = (store, failures, log)
   }
@@ -56,6 +59,7 @@ struct ProviderRoutes: Sendable {
       guard let key = try await store.tickets.ticketKeys().first else {
         throw ServiceError(.internalError, "There is no key for sign-ins.")
       }
+      defer { monitor.update() }
       let address = try await provider.address(for: attempt.secrets(key), redirect: redirect)
       return .empty(
         303, fields: Self.fields(location: address, setCookie: attempt.setCookie(cookie)))
@@ -87,13 +91,14 @@ struct ProviderRoutes: Sendable {
         throw ProviderProblem.denied(String(error.prefix(60)))
       }
       guard let code = Self.parameter("code", context) else { throw ProviderProblem.unusable }
+      defer { monitor.update() }
       let identity = try await provider.identity(
         secrets, code: code, issuer: Self.parameter("iss", context), redirect: redirect,
         needsGroups: settings.needsGroups)
       failures.signInWasRight(from: context.request.peer)
       return try await begin(attempt, as: identity, cookie, context)
     } catch {
-      if (error as? OpenIDError)?.code == .away {
+      if let code = (error as? OpenIDError)?.code, [.away, .client].contains(code) {
         failures.signInWasRight(from: context.request.peer)
       }
       if Self.isRefusal(error) {
@@ -103,12 +108,12 @@ struct ProviderRoutes: Sendable {
     }
   }
 
-  /// Whether somebody is not let in: not because the provider is away, or the browser forgot.
+  /// Whether somebody is not let in: not because the provider is away or refuses this server, or the browser forgot.
   private static func isRefusal(_ error: any Error) -> Bool {
     switch error {
     case let problem as ProviderProblem:
       problem == .usedBefore || (problem.status == 403 && problem != .insecure)
-    case let error as OpenIDError: error.code != .away
+    case let error as OpenIDError: ![.away, .client].contains(error.code)
     default: false
     }
   }

@@ -79,7 +79,7 @@ final class ClockMonitor: Sendable {
       conditions.begin(
         .clockJumped,
         "the clock was set \(jump < 0 ? "back" : "forward") by \(Self.text(abs(jump))): \(effect); check that it is "
-          + "right and kept so: timedatectl, chronyc tracking")
+          + "right and kept so: timedatectl, chronyc tracking", count: Self.seconds(jump))
     }
     if isOver { conditions.set(.clockJumped, nil) }
   }
@@ -106,7 +106,11 @@ final class ClockMonitor: Sendable {
         this machine's clock is \(Self.text(abs(difference.ahead))) \(difference.ahead > 0 ? "behind" : "ahead of") \
         that of the PostgreSQL server: nodes whose clocks differ send again what another sends, or wait for it; \
         check both: timedatectl, chronyc tracking
-        """)
+        """, count: -Self.seconds(difference.ahead))
+  }
+
+  private static func seconds(_ time: TimeInterval) -> Int {
+    Int(Swift.max(-1e12, Swift.min(time, 1e12)).rounded())
   }
 
   /// Such as `2 h 5 min`.

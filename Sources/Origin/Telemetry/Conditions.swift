@@ -2,7 +2,7 @@ package import FoundationEssentials
 import Primitives
 import Synchronization
 
-/// Something that is wrong with the machine or the database, about which an operator must do something.
+/// Something that is wrong with the machine or what the server needs, about which an operator must do something.
 package struct Condition: Sendable, Equatable {
   /// What is wrong: the label `code` of the metric `richpush_condition`, and a code of `GET /api/status`.
   package enum Code: String, Sendable, CaseIterable {
@@ -14,6 +14,8 @@ package struct Condition: Sendable, Equatable {
     case clockJumped = "clock.jumped"
     /// The clocks of this machine and of the PostgreSQL server differ.
     case clockDiffers = "clock.differs"
+    /// Nobody can sign in at the provider of OpenID Connect.
+    case providerUnusable = "provider.unusable"
     /// Another process or session keeps the database from being changed.
     case databaseLocked = "database.locked"
     /// The database does not respond.
@@ -30,6 +32,12 @@ package struct Condition: Sendable, Equatable {
   package let since: Date
   /// What is wrong and what to do, for an operator.
   package let sentence: String
+  /// What it is about: the folder on a disk, the process with the lock, or the provider; nil if there is only one.
+  var name: String?
+  /// By how many seconds a clock was set forward, or is ahead.
+  var count: Int?
+  /// What another program has said about it.
+  var reason: String?
 }
 
 /// What is wrong now; the log has each when it begins and when it ends.
@@ -53,12 +61,17 @@ package final class Conditions: Sendable {
   func has(_ code: Condition.Code) -> Bool { current.withLock { $0[code] != nil } }
 
   /// Records what is wrong, or with nil that it is not any more; the sentence may change meanwhile.
-  func set(_ code: Condition.Code, _ sentence: String?) {
+  func set(
+    _ code: Condition.Code, _ sentence: String?, name: String? = nil, count: Int? = nil,
+    reason: String? = nil
+  ) {
     let time = now()
     let before = current.withLock { current in
       let before = current[code]
       current[code] = sentence.map {
-        Condition(code: code, since: before?.since ?? time, sentence: $0)
+        Condition(
+          code: code, since: before?.since ?? time, sentence: $0, name: name, count: count,
+          reason: reason)
       }
       return before
     }
@@ -70,9 +83,9 @@ package final class Conditions: Sendable {
   }
 
   /// Records something that has happened, also if it has before.
-  func begin(_ code: Condition.Code, _ sentence: String) {
+  func begin(_ code: Condition.Code, _ sentence: String, count: Int? = nil) {
     current.withLock { $0[code] = nil }
-    set(code, sentence)
+    set(code, sentence, count: count)
   }
 }
 
@@ -81,14 +94,18 @@ extension Condition.Code {
   var level: LogEntry.Level {
     switch self {
     case .diskLow, .clockJumped, .clockDiffers: .warning
-    case .diskFull, .databaseLocked, .databaseAway, .databaseFull, .databaseDamaged: .error
+    case .diskFull, .providerUnusable, .databaseLocked, .databaseAway, .databaseFull,
+      .databaseDamaged:
+      .error
     }
   }
 
-  fileprivate var area: String {
+  /// The area of its lines in the log.
+  var area: String {
     switch self {
     case .diskLow, .diskFull: "disk"
     case .clockJumped, .clockDiffers: "clock"
+    case .providerUnusable: "sign-in"
     case .databaseLocked, .databaseAway, .databaseFull, .databaseDamaged: "store"
     }
   }
@@ -100,6 +117,7 @@ extension Condition.Code {
     case .diskFull: "there is room again: all is taken again"
     case .clockJumped: "the clock has not been set for an hour"
     case .clockDiffers: "the clocks of this machine and of the PostgreSQL server agree again"
+    case .providerUnusable: "people can sign in at the provider of OpenID Connect again"
     case .databaseLocked: "the database can be changed again"
     case .databaseAway: "the database responds again"
     case .databaseFull: "the PostgreSQL server has room again"

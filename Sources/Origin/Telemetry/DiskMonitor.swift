@@ -6,18 +6,29 @@ import Synchronization
 
 /// Looks at the disks that the server writes to, makes room for the database, and says which of them are full.
 final class DiskMonitor: Sendable {
-  /// A folder on a disk of its own.
-  struct Folder: Sendable {
-    /// For the metrics.
-    let label: String
-    /// For sentences.
-    let name: String
+  /// A file system that the server writes to.
+  struct Disk: Sendable {
+    /// What it has, such as `data` and `assets`.
+    fileprivate(set) var folders: [String]
+    /// The path of the first of them.
     let path: String
+
+    /// The first of its folders, for the metrics.
+    var label: String { folders[0] }
+
+    /// The first of its folders, for sentences.
+    fileprivate var text: String {
+      switch label {
+      case "data": "the data folder"
+      case "assets": "the drop folder"
+      default: "the folder \(label)"
+      }
+    }
   }
 
   private struct State {
     var space: [String: DiskSpace] = [:]
-    /// Folders that a thread is looking at: it may wait for a file system that does not respond.
+    /// Disks that a thread is looking at: it may wait for a file system that does not respond.
     var isLooking: Set<String> = []
   }
 
@@ -25,9 +36,9 @@ final class DiskMonitor: Sendable {
   private let retention: Retention
   private let counts: RenditionCounts
   private let conditions: Conditions
-  /// The data folder is the first.
-  private let folders: [Folder]
-  private let state = Mutex(State())
+  /// That of the data folder is the first.
+  private let disks: [Disk]
+  private let state: Mutex<State>
   private let queue = DispatchQueue(label: "disks", attributes: .concurrent)
 
   private static let interval = Duration.seconds(1)
@@ -42,22 +53,27 @@ final class DiskMonitor: Sendable {
   ) {
     (self.store, self.counts, self.conditions) = (store, counts, conditions)
     retention = configuration.retention
-    let data = configuration.data
-    let all = [
-      Folder(label: "data", name: "data folder", path: data),
-      Folder(label: "blobs", name: "folder blobs", path: data + "/blobs"),
-      Folder(label: "assets", name: "drop folder", path: configuration.assets),
-    ]
-    var devices: Set<dev_t> = []
-    folders = all.filter { folder in
-      DiskSpace.device(of: folder.path).map { devices.insert($0).inserted } ?? false
+    let folders =
+      [("data", configuration.data), ("assets", configuration.assets)] + store.contentFolders
+    var (disks, indexes): ([Disk], [dev_t: Int]) = ([], [:])
+    for (name, path) in folders {
+      guard let device = DiskSpace.device(of: path) else { continue }
+      if let index = indexes[device] {
+        disks[index].folders.append(name)
+      } else {
+        indexes[device] = disks.count
+        disks.append(Disk(folders: [name], path: path))
+      }
     }
+    self.disks = disks
+    let spaces = disks.compactMap { disk in DiskSpace(of: disk.path).map { (disk.path, $0) } }
+    state = Mutex(State(space: Dictionary(uniqueKeysWithValues: spaces)))
   }
 
-  /// The free space of each disk in bytes, as it was last seen.
-  var free: [(label: String, bytes: Int)] {
+  /// The disks with their space, as it was last seen.
+  var spaces: [(disk: Disk, space: DiskSpace)] {
     let space = state.withLock(\.space)
-    return folders.compactMap { folder in space[folder.label].map { (folder.label, $0.free) } }
+    return disks.compactMap { disk in space[disk.path].map { (disk, $0) } }
   }
 
   /// Looks from time to time, until the task is cancelled.
@@ -73,10 +89,10 @@ final class DiskMonitor: Sendable {
     // What can be made again goes first.
     let removed = await store.makeRoom(retention).count
     if removed > 0 { counts.count(.evicted, removed) }
-    for folder in folders.dropFirst() { look(at: folder) }
+    for disk in disks.dropFirst() { look(at: disk) }
     await withCheckedContinuation { continuation in
       queue.async { [self] in
-        if let first = folders.first { record(first) }
+        if let first = disks.first { record(first) }
         store.reserve.update()
         continuation.resume()
       }
@@ -84,47 +100,65 @@ final class DiskMonitor: Sendable {
     tell()
   }
 
-  private func look(at folder: Folder) {
-    guard state.withLock({ $0.isLooking.insert(folder.label).inserted }) else { return }
+  private func look(at disk: Disk) {
+    guard state.withLock({ $0.isLooking.insert(disk.path).inserted }) else { return }
     queue.async { [self] in
-      record(folder)
-      state.withLock { _ = $0.isLooking.remove(folder.label) }
+      record(disk)
+      state.withLock { _ = $0.isLooking.remove(disk.path) }
     }
   }
 
-  private func record(_ folder: Folder) {
-    let space = DiskSpace(of: folder.path)
-    state.withLock { $0.space[folder.label] = space }
+  private func record(_ disk: Disk) {
+    let space = DiskSpace(of: disk.path)
+    state.withLock { $0.space[disk.path] = space }
   }
 
   private func tell() {
-    let space = state.withLock(\.space)
-    var (full, low): ([String], [String]) = ([], [])
+    var (full, low): ([Finding], [Finding]) = ([], [])
     // What ends needs more than what does not begin, or it would begin again at once.
     let (wasFull, wasLow) = (conditions.has(.diskFull), conditions.has(.diskLow))
-    for (index, folder) in folders.enumerated() {
-      guard let space = space[folder.label] else { continue }
-      let text = "the disk of the \(folder.name) \(folder.path)"
-      if index == 0, !store.reserve.hasRoom {
+    for (disk, space) in spaces {
+      let text = "the disk of \(disk.text) \(disk.path)"
+      let isFirst = disk.path == disks.first?.path
+      if isFirst, !store.reserve.hasRoom {
         full.append(
-          "\(text) is full (\(Self.size(space.free)) free): "
-            + (store.isDatabaseLocal
-              ? "new notifications and files are refused, while receipts, withdrawals and what else is small are "
-                + "stored in the space kept for them"
-              : "files are refused")
-            + "; make room: nothing has to be restarted")
-      } else if index > 0, space.free < min(Self.nothing, space.total / 16) * (wasFull ? 2 : 1) {
+          Finding(
+            disk.path,
+            "\(text) is full (\(Self.size(space.free)) free): "
+              + (store.isDatabaseLocal
+                ? "new notifications and files are refused, while receipts, withdrawals and what else is small are "
+                  + "stored in the space kept for them"
+                : "files are refused")
+              + "; make room: nothing has to be restarted"))
+      } else if !isFirst, disk.label != "renditions",
+        space.free < min(Self.nothing, space.total / 16) * (wasFull ? 2 : 1)
+      {
         full.append(
-          "\(text) is full (\(Self.size(space.free)) free): files are refused until there is room")
+          Finding(
+            disk.path,
+            "\(text) is full (\(Self.size(space.free)) free): files are refused until there is room"
+          ))
       } else if space.free < min(Self.little, space.total / 20) / 10 * (wasLow ? 11 : 10) {
-        low.append("\(text) will be full soon (\(Self.size(space.free)) free): make room")
+        low.append(
+          Finding(
+            disk.path, "\(text) will be full soon (\(Self.size(space.free)) free): make room"))
       }
     }
-    conditions.set(.diskFull, full.isEmpty ? nil : full.joined(separator: "; "))
+    set(.diskFull, full)
     // A disk that has become full is not in order.
-    if full.isEmpty || !low.isEmpty {
-      conditions.set(.diskLow, low.isEmpty ? nil : low.joined(separator: "; "))
-    }
+    if full.isEmpty || !low.isEmpty { set(.diskLow, low) }
+  }
+
+  private struct Finding {
+    let path, sentence: String
+
+    init(_ path: String, _ sentence: String) { (self.path, self.sentence) = (path, sentence) }
+  }
+
+  private func set(_ code: Condition.Code, _ found: [Finding]) {
+    conditions.set(
+      code, found.isEmpty ? nil : found.map(\.sentence).joined(separator: "; "),
+      name: found.map(\.path).joined(separator: ", "))
   }
 
   private static func size(_ bytes: Int) -> String { "\(bytes / 1_000_000) MB" }

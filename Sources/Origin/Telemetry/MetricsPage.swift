@@ -73,14 +73,15 @@ struct MetricsReport: Sendable {
   private func addConditions(to page: inout PrometheusText) {
     page.family(
       "richpush_condition", "gauge",
-      "1 while something is wrong with a disk, the clock or the database: the log says what to do.")
+      "1 while something is wrong with the machine or what the server needs: the log says what to do."
+    )
     for code in Condition.Code.allCases {
       page.sample(["code": code.rawValue], conditions.has(code) ? 1 : 0)
     }
     page.family(
       "richpush_disk_free_bytes", "gauge",
       "Space on the disks of the data folder, of blobs, and of the drop folder, if they differ.")
-    for (label, bytes) in disks.free { page.sample(["folder": label], bytes) }
+    for (disk, space) in disks.spaces { page.sample(["folder": disk.label], space.free) }
     page.family("richpush_clock_jumps_total", "counter", "How often the wall clock was set.")
     page.sample([:], clock.jumps)
     page.family(

@@ -26,6 +26,8 @@ final class Readiness: Sendable {
     let cause: Cause
     /// A sentence that anybody may read.
     let sentence: String
+    /// What the store has said; nil if it says nothing.
+    var reason: String?
   }
 
   private struct State {
@@ -87,9 +89,7 @@ final class Readiness: Sendable {
 
   private func check(_ purpose: Purpose) async -> [Problem] {
     var problems: [Problem] = []
-    if let sentence = await storeProblem(for: purpose) {
-      problems.append(Problem(cause: .store, sentence: sentence))
-    }
+    if let problem = await storeProblem(for: purpose) { problems.append(problem) }
     let stuck = host.status().filter(\.queue.isStalled).map(\.plugin.richType)
     if !stuck.isEmpty {
       problems.append(
@@ -110,7 +110,7 @@ final class Readiness: Sendable {
   }
 
   /// What is wrong with the store: the database, its disk, and the object store.
-  private func storeProblem(for purpose: Purpose) async -> String? {
+  private func storeProblem(for purpose: Purpose) async -> Problem? {
     async let room = purpose == .devices ? Result.success(()) : roomOutcome()
     async let objects = Attempt().outcome(within: Self.patience, clock) { [store] in
       try await store.probeObjects()
@@ -120,13 +120,17 @@ final class Readiness: Sendable {
     let outcomes = await [database, room, objects]
     let does = purpose == .devices ? "does not respond" : "takes nothing new"
     if let error = outcomes.lazy.compactMap({ $0?.failure }).first {
-      return "The store \(does): \(error.logDescription)."
+      let reason = error.logDescription
+      return Problem(cause: .store, sentence: "The store \(does): \(reason).", reason: reason)
     }
     guard outcomes.contains(where: { $0 == nil }) else { return nil }
     let wait = "\(Self.patience.components.seconds) s"
-    return purpose == .devices
-      ? "The store has not responded for \(wait)."
-      : "The store has taken no change for \(wait): another program may have locked the database."
+    return Problem(
+      cause: .store,
+      sentence: purpose == .devices
+        ? "The store has not responded for \(wait)."
+        : "The store has taken no change for \(wait): another program may have locked the database."
+    )
   }
 
   private func databaseOutcome(for purpose: Purpose) async -> Result<Void, any Error>? {
@@ -156,10 +160,12 @@ final class Readiness: Sendable {
         isLate || code == .unavailable
           ? (outcome?.failure?.logDescription ?? "the database has not responded for seconds")
             + ": requests get 503 until it does; look at its server, its disk, and the network between"
-          : nil)
+          : nil, reason: outcome?.failure?.logDescription)
     case .publishing:
       let isLocked = (isLate || code == .busy) && !conditions.has(.databaseAway)
-      conditions.set(.databaseLocked, isLocked ? lockSentence : nil)
+      let holder = isLocked ? store.lockHolder() : nil
+      conditions.set(
+        .databaseLocked, isLocked ? Self.lockSentence(holder) : nil, name: holder)
       conditions.set(
         .databaseFull,
         code == .full && !store.isDatabaseLocal
@@ -169,10 +175,8 @@ final class Readiness: Sendable {
     if let damage = store.damage { conditions.set(.databaseDamaged, damage) }
   }
 
-  private var lockSentence: String {
-    let holder = store.lockHolder()
-    return
-      "\(holder ?? "another program or session") keeps the database from being changed: what would change it gets "
+  private static func lockSentence(_ holder: String?) -> String {
+    "\(holder ?? "another program or session") keeps the database from being changed: what would change it gets "
       + "503; end it"
       + (holder == nil
         ? ", or look for it: fuser richpush.db, or pg_stat_activity in PostgreSQL" : "")

@@ -20,6 +20,7 @@ final class StatusReporter: Sendable {
   private let readiness: Readiness
   private let certificate: CertificateMonitor
   private let conditions: Conditions
+  private let diskMonitor: DiskMonitor
   private let errors: RecentErrors
   private let clock: any SteadyClock
   private let started: Date
@@ -33,12 +34,12 @@ final class StatusReporter: Sendable {
   init(
     _ configuration: OriginConfiguration, store: Store, host: PluginHost,
     lanes: @escaping @Sendable () async throws -> LaneReport, readiness: Readiness,
-    certificate: CertificateMonitor, conditions: Conditions, errors: RecentErrors,
-    clock: any SteadyClock
+    certificate: CertificateMonitor, conditions: Conditions, disks: DiskMonitor,
+    errors: RecentErrors, clock: any SteadyClock
   ) {
     (self.configuration, self.store, self.host) = (configuration, store, host)
     (allLanes, self.readiness, self.certificate) = (lanes, readiness, certificate)
-    (self.conditions, self.errors, self.clock) = (conditions, errors, clock)
+    (self.conditions, diskMonitor, self.errors, self.clock) = (conditions, disks, errors, clock)
     started = store.now()
   }
 
@@ -62,14 +63,14 @@ final class StatusReporter: Sendable {
     let records = try? await records()
     let lanes = configuration.push.lanes
     let leads = [
-      (store.observers.lead, "assets are not prepared and events not delivered"),
-      (store.observers.folderLead, "dropped files are not seen"),
+      (store.observers.lead, "nodes", "assets are not prepared and events not delivered"),
+      (store.observers.folderLead, "folder", "dropped files are not seen"),
     ]
     let facts = StatusFacts(
       now: store.now(), readiness: readiness, certificates: certificate.problems, records: records,
       gaps: Dictionary(uniqueKeysWithValues: lanes.unreached.map { ($0, lanes.gap(of: $0)) }),
       plugins: host.status(), conditions: conditions.all,
-      vacantLeads: leads.filter(\.0.isVacant).map(\.1))
+      vacantLeads: leads.filter(\.0.isVacant).map { ($0.1, $0.2) })
     var report = StatusReport(
       attention: facts.attention,
       server: StatusReport.Server(
@@ -91,7 +92,7 @@ final class StatusReporter: Sendable {
     let lanes = configuration.push.lanes
     let devices = try await store.accounts.deviceCounts()
     let tokens = try await store.accessTokens.accessTokens(
-      endingFrom: now - StatusFacts.tokenNotice, until: now + StatusFacts.tokenNotice,
+      endingNear: now, notice: TimeInterval(ExpiryNotice.longest), share: ExpiryNotice.share,
       limit: Self.tokens)
     return StatusReport.Records(
       users: StatusReport.Users(
@@ -104,34 +105,25 @@ final class StatusReporter: Sendable {
       awaitingApproval: counts.awaitingApproval,
       accessTokens: tokens.compactMap { token in
         token.scope.expires.map {
-          StatusReport.AccessTokenEnd(name: token.name, user: token.user, expires: $0)
+          StatusReport.AccessTokenEnd(
+            name: token.name, user: token.user, expires: $0, isWebhook: token.scope.isWebhook)
         }
       }, databaseSize: try await store.databaseSize())
   }
 
   /// The lanes without most of those to Web Push services: devices choose these, so there may be many.
   private func lanes() async throws -> [LaneReport.Lane] {
-    let all = try await allLanes().lanes
-    let (chosen, configured) = (
-      all.filter { WebPushLane.origin(of: $0.name) != nil },
-      all.filter { WebPushLane.origin(of: $0.name) == nil }
-    )
-    return configured + chosen.sorted { $0.queued > $1.queued }.prefix(Self.webPushServices)
+    let lanes = Dictionary(grouping: try await allLanes().lanes) { lane in
+      WebPushLane.origin(of: lane.name) != nil
+    }
+    let chosen = (lanes[true] ?? []).sorted { $0.queued > $1.queued }
+    return (lanes[false] ?? []) + chosen.prefix(Self.webPushServices)
   }
 
   private var disks: [StatusReport.Disk] {
-    let folders =
-      [("data", configuration.data), ("assets", configuration.assets)] + store.contentFolders
-    let found = folders.compactMap { name, path in
-      DiskSpace.device(of: path).map { (name: name, path: path, device: $0) }
-    }
-    var seen: Set<dev_t> = []
-    return found.filter { seen.insert($0.device).inserted }.compactMap { first in
-      DiskSpace(of: first.path).map { space in
-        StatusReport.Disk(
-          folders: found.filter { $0.device == first.device }.map(\.name), path: first.path,
-          free: space.free, total: space.total)
-      }
+    diskMonitor.spaces.map { disk, space in
+      StatusReport.Disk(
+        folders: disk.folders, path: disk.path, free: space.free, total: space.total)
     }
   }
 

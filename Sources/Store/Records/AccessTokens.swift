@@ -71,9 +71,11 @@ package protocol AccessTokens: Sendable {
   func owner(ofAccessToken hash: Digest) async throws -> AccessTokenOwner?
   /// The tokens of a user, or of all, also those that have expired lately, newest first; without those of webhooks.
   func accessTokens(of user: UserID?) async throws -> [StoredAccessToken]
-  /// Tokens that end in a time, or have ended, the first to end first, at most `limit`.
+  /// Tokens that end soon or have ended lately, the first to end first, at most `limit`, with those of webhooks.
+  ///
+  /// Their end is at most `notice` seconds before or after `time`, and at most 1/`share` of their lifetime.
   func accessTokens(
-    endingFrom first: Date, until last: Date, limit: Int
+    endingNear time: Date, notice: TimeInterval, share: Int, limit: Int
   ) async throws -> [StoredAccessToken]
   /// Removes a token; false if there is none with this number, of this user if one is given, and that of a webhook only
   /// if `isWebhook`.

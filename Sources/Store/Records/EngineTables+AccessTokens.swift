@@ -48,14 +48,16 @@ extension EngineTables {
   }
 
   func accessTokens(
-    endingFrom first: Date, until last: Date, limit: Int
+    endingNear time: Date, notice: TimeInterval, share: Int, limit: Int
   ) async throws -> [StoredAccessToken] {
     try await database.read { connection in
       try connection.all(
         """
         SELECT \(StoredAccessToken.columns) \(StoredAccessToken.tables)
-        WHERE expires BETWEEN $1 AND $2 ORDER BY expires, access_token.id LIMIT $3
-        """, first, last, limit, read: StoredAccessToken.init)
+        WHERE expires BETWEEN $1 AND $2
+          AND abs(expires - $3) <= (expires - access_token.created) / $4
+        ORDER BY expires, access_token.id LIMIT $5
+        """, time - notice, time + notice, time, share, limit, read: StoredAccessToken.init)
     }
   }
 

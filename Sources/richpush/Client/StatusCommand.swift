@@ -8,8 +8,8 @@ enum StatusCommand: Command {
   static let summary = "shows how a server is, and what needs attention; the exit code is 1 then"
   static let help = """
     Shows, for admins, what needs attention and what to do; below that version, users, devices,
-    queues of the push services, disks, certificates, access tokens that end within 14 days, and
-    the last errors of the log since the server's start. Of several nodes, the one that answers.
+    queues of the push services, disks, certificates, access tokens that end soon, and the last
+    errors of the log since the server's start. Of several nodes, the one that answers.
 
     Examples:
       richpush status --server https://push.example
@@ -89,7 +89,10 @@ enum StatusCommand: Command {
       "\(records.scheduled) scheduled, \(records.awaitingApproval) awaiting approval",
     ])
     rows += records.accessTokens.map {
-      ["token", "\($0.name) of \($0.user) until \(Optional($0.expires).cell)"]
+      [
+        $0.isWebhook ? "webhook" : "token",
+        "\($0.name) of \($0.user) until \(Optional($0.expires).cell)",
+      ]
     }
     return rows + [["database", size(records.databaseSize)]]
   }

@@ -22,14 +22,11 @@ import Waiting
         #expect(well.output.contains { $0.hasPrefix(beginning) }, "\(beginning)")
       }
 
-      let shop = server.client("shop")
-      _ = try await shop.inbox()
-      var new = NewAccessToken("ci", to: .tags("news"))
-      new.expires = Date() + 9 * 86_400
-      _ = try await shop.addAccessToken(new)
-      let sentence = "The access token “ci” of shop ends in 9 days"
-      try await eventually("the token is mentioned") {
-        try await server.client("admin").status().attention.map(\.code) == ["token"]
+      // To which no push service of the demonstration sends.
+      try await server.client("alice").register(handle: "AB12", platform: "fcm")
+      let sentence = "1 device gets no pushes. "
+      try await eventually("the device is mentioned") {
+        try await server.client("admin").status().attention.map(\.code) == ["devices.unreached"]
       }
       let warned = try await status()
       #expect(warned.exitCode == 1 && warned.errors == "richpush: 1 thing needs attention\n")
@@ -37,7 +34,8 @@ import Waiting
       let json = try await status("--json")
       #expect(json.exitCode == 1 && json.output.count == 1)
       let report = try JSONDecoder().decode(Found.self, from: Data((json.output.first ?? "").utf8))
-      #expect(report.attention.map(\.code) == ["token"])
+      #expect(report.attention.map(\.code) == ["devices.unreached"])
+      #expect(report.attention.map(\.name) == ["fcm"])
 
       let refused = try await status("--user", "alice")
       #expect(refused.exitCode == 77, "it is for admins")
@@ -45,7 +43,7 @@ import Waiting
   }
 
   private struct Found: Decodable {
-    struct Attention: Decodable { let code, level, text: String }
+    struct Attention: Decodable { let code, level, text, name: String }
     let attention: [Attention]
   }
 }
