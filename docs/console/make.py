@@ -345,9 +345,20 @@ def photograph(camera):
                 expect(page.locator("dialog .profiles li img")).to_have_count(5)
                 camera.take(page, "asset")
     with camera.page("admin") as page:
-        for name, element in (("services", "td"), ("plugins", "section"), ("people", "td")):
+        page.route("**/api/status", lambda route: route.fulfill(json=of_the_shop(camera.server.call("admin", "GET", "status"))))
+        for name, element in (("status", ".facts-list"), ("services", "td"), ("plugins", "section"), ("people", "td")):
             camera.show(page, name, element)
             camera.take(page, name)
+
+
+def of_the_shop(report):
+    """How the server is, with a machine and a disk of the shop's, and something to do."""
+    report["server"] |= {"node": "push.shop.example", "started": ago(days=12)}
+    report["disks"] = [{"folders": ["data", "assets", "blobs", "renditions"], "path": "/var/lib/richpush", "free": 163 * 10**9, "total": 240 * 10**9}]
+    report["certificates"] = [{"file": "/etc/richpush/tls.pem", "expires": ago(days=-9)}]
+    report["attention"] += [{"code": "certificate.expires", "level": "warning", "text": "", "user": None, "count": None, "since": None,
+                             "reason": None, "name": "/etc/richpush/tls.pem", "until": ago(days=-9)}]
+    return report
 
 
 def photograph_phone(camera):

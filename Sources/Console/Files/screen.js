@@ -93,4 +93,6 @@ export function table(caption, columns, rows, empty) {
 
 /** A row of a table; each cell knows its column, which narrow screens show beside it. */
 export const tableRow = (columns, row, properties = {}) =>
-  h("tr", properties, row.map((cell, index) => h("td", { data: { column: columns[index] } }, cell)));
+  h("tr", properties, row.map((cell, index) => h("td", { data: { column: columns[index] } },
+    // On narrow screens what is in a cell stands beside its column's name, as one.
+    Array.isArray(cell) ? h("div", {}, cell) : cell)));

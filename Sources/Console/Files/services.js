@@ -30,15 +30,12 @@ class Services extends Screen {
   }
 
   async showReadiness() {
-    let warnings = [];
-    const states = await Promise.all(Object.keys(t.ready).map(async (purpose) => {
-      const problem = await get(`/readyz${query({ for: purpose })}`).then((answer) => {
-        // "ok", and then a line for each warning.
-        warnings = `${answer}`.split("\n").slice(1).filter(Boolean);
-      }, (problem) => problem.message);
-      return h("p", {}, state(problem ? "problem" : "ready"), " ", t.ready[purpose], problem && h("span", { class: "quiet" }, " ", problem));
-    }));
-    fill(this.readiness, states, warnings.map((warning) => h("p", {}, state("warning"), h("span", { class: "quiet" }, " ", warning))));
+    const [{ sentence }, { attention }, ...ready] = await Promise.all([import("./attention-texts.js"), get("/api/status"), ...Object.keys(t.ready).map(async (purpose) => {
+      const isReady = await get(`/readyz${query({ for: purpose })}`).then(() => true, () => false);
+      return h("p", {}, state(isReady ? "ready" : "problem"), " ", t.ready[purpose]);
+    })]);
+    fill(this.readiness, ready, attention.filter(({ code, level }) => level === "problem" || /^(certificate|lane)\./.test(code))
+      .map((one) => h("p", {}, state(one.level), " ", h("span", { class: "quiet" }, sentence(one)))));
   }
 
   async showLanes() {
@@ -49,7 +46,7 @@ class Services extends Screen {
     }
     fill(this.lanes, table(t.lanes, [t.lane, t.state, t.queued, t.oldest, t.sent, t.failed],
       lanes.map((lane) => [h("strong", {}, lane.name),
-        [state(lane.state), lane.state === "paused" && this.resume(lane.name), lane.reason && h("div", { class: "quiet" }, lane.reason, lane.until && [" ", t.until, " ", time(lane.until)])],
+        [state(lane.state), " ", lane.state === "paused" && this.resume(lane.name), lane.reason && h("div", { class: "quiet" }, lane.reason, lane.until && [" ", t.until, " ", time(lane.until)])],
         number(lane.queued), lane.oldestWaiting ? time(lane.oldestWaiting) : "–", number(lane.sent), number(lane.failed)]), t.noLanes));
   }
 

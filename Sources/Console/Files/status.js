@@ -8,7 +8,7 @@ import { texts } from "./texts.js";
 const t = texts.status;
 const period = 5000;
 /** The screens on which things are mended, by the first word of their codes. */
-const places = { lane: "services", plugin: "plugins", token: "people" };
+const places = { lane: "services", plugin: "plugins", token: "people", webhook: "people" };
 
 class Status extends Screen {
   async load() {
@@ -26,8 +26,8 @@ class Status extends Screen {
   }
 
   async show() {
-    const { attention, records, errors, ...rest } = await get("/api/status");
-    update(this.attention, attention, attentionList);
+    const [{ sentence }, { attention, records, errors, ...rest }] = await Promise.all([import("./attention-texts.js"), get("/api/status")]);
+    update(this.attention, attention, (all) => attentionList(all, sentence));
     update(this.tiles, records, tiles);
     update(this.details, { records, ...rest }, details);
     update(this.errors, errors, errorList);
@@ -42,11 +42,11 @@ function update(part, value, make) {
   fill(part, make(value));
 }
 
-function attentionList(all) {
+function attentionList(all, sentence) {
   if (!all.length) return h("p", {}, state("ready"), " ", t.fine);
-  return [h("h2", {}, t.attention), h("ul", { class: "panel to-do" }, all.map(({ code, level, text }) => {
-    const place = places[code.split(".")[0]];
-    return h("li", {}, state(level), " ", text, place && [" ", h("a", { href: `#${place}` }, texts.screens[place])]);
+  return [h("h2", {}, t.attention), h("ul", { class: "panel to-do" }, all.map((one) => {
+    const place = places[one.code.split(".")[0]];
+    return h("li", {}, state(one.level), " ", sentence(one), place && [" ", h("a", { href: `#${place}` }, texts.screens[place])]);
   }))];
 }
 
@@ -58,7 +58,7 @@ function tiles(records) {
     h("p", { class: "big" }, number(value)), h("p", {}, place ? h("a", { href: `#${place}` }, words) : words));
   return h("div", { class: "tiles" },
     tile(users.device + users.publisher + users.admin, t.people(users.publisher, users.admin), "people"),
-    tile(sum(devices, "count"), t.devices), tile(sum(lanes, "queued"), t.waiting, "services"),
+    tile(sum(devices, "count"), t.devices, "people"), tile(sum(lanes, "queued"), t.waiting, "services"),
     tile(records.scheduled, t.scheduled, "sent"), tile(records.awaitingApproval, t.awaiting, "sent"));
 }
 
@@ -69,7 +69,7 @@ function details({ server, records, disks, caches, certificates }) {
     ...disks.map(({ path, folders, free, total }) => [t.disk, t.ofDisk(bytes(free), bytes(total), path, folders)]),
     ...caches.map(({ name, size, limit }) => [t.caches[name] ?? name, texts.of(bytes(size), bytes(limit))]),
     ...certificates.map(({ file, expires }) => [t.certificate, [file, " ", t.until, " ", time(expires)]]),
-    ...(records?.accessTokens ?? []).map(({ name, user, expires }) => [t.token, [t.ofToken(name, user), " ", t.until, " ", time(expires)]]),
+    ...(records?.accessTokens ?? []).map(({ name, user, expires, isWebhook }) => [isWebhook ? "Webhook" : t.token, [t.ofToken(name, user), " ", t.until, " ", time(expires)]]),
   ];
   return [h("h2", {}, t.server),
     h("div", { class: "panel" }, h("dl", { class: "facts-list" }, facts.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]))),

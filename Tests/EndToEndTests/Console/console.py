@@ -2171,11 +2171,19 @@ def check_whether_the_server_is_ready_is_shown_with_the_reason(console):
         ready = page.get_by_label("Readiness")
         expect(ready).to_contain_text("Serving devices")
         expect(ready.locator("[data-state=ready]")).to_have_count(2)
-        problem = json.dumps({"detail": "The store takes no changes: the disk is full."})
-        page.route("**/readyz?for=publishing", lambda route: route.fulfill(
-            status=503, content_type="application/problem+json", body=problem))
-        expect(ready).to_contain_text("the disk is full")
-        expect(ready.locator("[data-state=problem]")).to_have_count(1)
+        found = page.request.get(f"{SERVER}/api/status", headers=basic("admin")).json()
+        found["attention"] = [attention("disk.full", "problem", name="/srv"), attention("token", "warning", name="ci", user="shop")]
+        page.route("**/api/status", lambda route: route.fulfill(json=found))
+        page.route("**/readyz?for=publishing", lambda route: route.fulfill(status=503, json={"detail": "It is full."}))
+        expect(ready).to_contain_text("The disk of /srv is full")
+        expect(ready.locator("[data-state=ready]")).to_have_count(1)
+        expect(ready.locator("[data-state=problem]")).to_have_count(2)
+        assert "ci" not in ready.inner_text(), "what has nothing to do with it is on the first page"
+
+
+def attention(code, level, **members):
+    """An element of what needs attention, as the server sends it."""
+    return dict.fromkeys(["name", "user", "count", "since", "until", "reason"]) | {"code": code, "level": level, "text": f"Of {code}."} | members
 
 
 def check_admins_begin_where_what_needs_attention_is_said_as_it_changes(console):
@@ -2193,16 +2201,37 @@ def check_admins_begin_where_what_needs_attention_is_said_as_it_changes(console)
         expect(page.get_by_label("The server")).to_contain_text(found["server"]["version"])
         # Without a reload, and with the way to what mends it.
         shown["attention"] = [
-            {"code": "lane.paused", "level": "problem", "text": f"Pushes to apns are paused: {HOSTILE}."},
-            {"code": "certificate", "level": "warning", "text": "The TLS certificate expires in 9 days: renew it."}]
-        attention = page.get_by_label("Needs attention")
-        expect(attention.get_by_role("listitem")).to_have_count(2)
-        expect(attention).to_contain_text("expires in 9 days")
+            attention("lane.paused", "problem", name="apns", reason=f"{HOSTILE}."),
+            attention("certificate.expires", "warning", name="/etc/tls.pem", until="2026-12-24T12:00:00Z"),
+            attention("later.version", "warning")]
+        said = page.get_by_label("Needs attention")
+        expect(said.get_by_role("listitem")).to_have_count(3)
+        for text in [f"Pushes to apns are paused ({HOSTILE})", "/etc/tls.pem expires on 24 Dec 2026", "Of later.version."]:
+            expect(said).to_contain_text(text)
         # While the database does not respond.
         shown["records"] = None
         expect(page.get_by_text("The database does not respond.")).to_be_visible()
-        attention.get_by_role("link", name="Push services").click()
+        said.get_by_role("link", name="Push services").click()
         expect(page.get_by_role("heading", level=1)).to_have_text("Push services")
+    with console.page(locale="de-DE", viewport={"width": 390, "height": 800}) as page:
+        page.route("**/api/status", lambda route: route.fulfill(json=found | {"attention": [
+            attention("lane.slow", "warning", name="apns", count=2, since="2026-12-24T12:00:00Z")]}))
+        page.goto(SERVER + "/console/")
+        page.get_by_label("Name").fill("admin")
+        page.get_by_label("Passwort").fill("admin")
+        page.get_by_role("button", name="Anmelden").click()
+        expect(page.get_by_label("Zu tun")).to_contain_text("2 Zustellungen warten auf apns, die älteste seit 24.12.2026")
+        # What is paused is resumed by a button, which covers nothing.
+        lane = {"name": "apns", "state": "paused", "reason": "403 InvalidProviderToken", "until": "2026-12-24T12:00:00Z", "queued": 3,
+                "oldestWaiting": None, "sent": 1, "failed": 0, "retried": 0}
+        page.route("**/api/lanes", lambda route: route.fulfill(json={"lanes": [lane]}))
+        show(page, "services")
+        button = page.get_by_role("button", name="Fortsetzen: apns").bounding_box()
+        reason = page.get_by_text("403 InvalidProviderToken").last.bounding_box()
+        assert button["y"] + button["height"] <= reason["y"], (button, reason)
+        page.set_viewport_size({"width": 1440, "height": 900})
+        role, out = page.locator(".who small").bounding_box(), page.get_by_role("button", name="Abmelden").bounding_box()
+        assert role["x"] + role["width"] <= out["x"] or role["y"] + role["height"] <= out["y"], (role, out)
 
 
 def check_stored_scripts_are_text_everywhere(console):
@@ -2425,7 +2454,7 @@ async () => {
     return all;
   };
   const table = async (name) => flat({ ...await import(`./${name}.js`) }, "", {});
-  return Promise.all([["en", "de"], ["app-en", "app-de"]].map((names) => Promise.all(names.map(table))));
+  return Promise.all([["en", "de"], ["app-en", "app-de"], ["attention-en", "attention-de"]].map((names) => Promise.all(names.map(table))));
 }
 """
 # Names, and words that both languages have.
