@@ -71,6 +71,34 @@ import Testing
     }
   }
 
+  @Test func `a token in the place of the password begins no session, which would allow more`()
+    async throws
+  {
+    try await TestServer.test { server in
+      let id = try await server.id(of: "admin")
+      let (access, device) = (AccessToken(), DeviceToken())
+      _ = try await server.store.accessTokens.addAccessToken(
+        access.hash, "ci", AccessTokenScope(), of: id)
+      _ = try await server.store.accounts.putRegistration(
+        "phone", user: id, platform: "apns", handle: "AA")
+      _ = try await server.store.accounts.addToken(device.hash, to: "phone", user: id)
+      let cookie = try await signIn(server, "admin")
+      for (token, query) in [(access.text, "?sent"), (device.text, "")] {
+        // It counts where it may, and is remembered.
+        let basic: Fields = ["Authorization": TestServer.authorization("admin", password: token)]
+        #expect(try await status(server, "GET", "/api/notifications" + query, basic) == 200)
+        let answer = try await server.execute(
+          "POST", "/api/session", fields: Self.own, body: body("admin", token))
+        #expect(answer.status == 401 && answer.fields["Set-Cookie"] == nil)
+        var fields = Self.own
+        fields["Cookie"] = cookie
+        let change = #"{"old":"\#(token)","new":"a much longer secret"}"#
+        #expect(try await status(server, "PUT", "/api/password", fields, body: change) == 403)
+      }
+      #expect(try await server.store.sessions.sessions(of: id).count == 1)
+    }
+  }
+
   @Test func `a page can ask whether it is signed in, and gets no 401`() async throws {
     try await TestServer.test { server in
       func state(_ cookie: String, _ fields: Fields = Self.own) async throws -> Bool? {

@@ -155,6 +155,14 @@ package struct Caller: Sendable, Hashable {
     }
   }
 
+  /// Whether the user's password was sent, which in demo mode is the name.
+  var hasShownPassword: Bool {
+    switch proof {
+    case .name, .password: true
+    case .token, .session, .push, .accessToken: false
+    }
+  }
+
   /// The session whose cookie was sent.
   var session: Int? { if case .session(_, let id, _) = proof { id } else { nil } }
 

@@ -66,7 +66,8 @@ struct SessionRoutes: Sendable {
     case .tooManyFailures(let wait): return RequestDispatcher.tooManyFailures(wait: wait)
     case .busy(let wait): return RequestDispatcher.tooManyLogins(wait: wait)
     case .failed(let error): throw error
-    case .caller(let owner, _): guard owner.id == caller.id else { throw Self.wrongOldPassword }
+    case .caller(let owner, _):
+      guard owner.id == caller.id, owner.hasShownPassword else { throw Self.wrongOldPassword }
     }
     let hash = try await authenticator.makeHash(of: change.new, for: caller.name)
     // It may have waited for others.
@@ -124,7 +125,8 @@ struct SessionRoutes: Sendable {
     case .busy(let wait): return RequestDispatcher.tooManyLogins(wait: wait)
     case .failed(let error): throw error
     case .caller(let caller, _):
-      guard let token = try await addSession(of: caller.id, request) else {
+      // A session allows all that its user may, and a token in the place of the password less.
+      guard caller.hasShownPassword, let token = try await addSession(of: caller.id, request) else {
         return wrongPassword
       }
       // The user may have been changed meanwhile.
