@@ -426,8 +426,11 @@ package struct DataFolderAdmin: Sendable {
     _ new: NewAccessToken, addingGuest: Bool = false
   ) async throws -> IssuedAccessToken {
     let name = new.user ?? ""
-    guard let user = try await store.publisher(named: name, isDemo: addingGuest),
-      let issued = try await IssuedAccessToken.issue(new, for: user, in: store)
+    let user = try await store.publisher(named: name, isDemo: addingGuest)
+    if user != nil, new.isForReading {
+      try await store.requireAdmin(named: name, isDemo: addingGuest)
+    }
+    guard let user, let issued = try await IssuedAccessToken.issue(new, for: user, in: store)
     else { throw OperatorError("there is no user \(name.quoted)") }
     return issued
   }

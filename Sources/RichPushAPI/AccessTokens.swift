@@ -16,6 +16,10 @@ public struct NewAccessToken: Sendable, Equatable {
   public var receipts = false
   /// Whether it may list, upload, change and remove assets.
   public var assets = false
+  /// Whether it may read how the server is, and do nothing else but what ``audit`` allows; only an admin's.
+  public var status = false
+  /// Whether it may read the audit log, and do nothing else but what ``status`` allows; only an admin's.
+  public var audit = false
   /// The most notifications a minute; nil for as many as its user may send.
   public var rate: Int?
   /// When it ends, if ever.
@@ -40,7 +44,7 @@ extension NewAccessToken: Codable {
   private enum CodingKeys: String, CodingKey, CaseIterable {
     case name
     case audience = "to"
-    case receipts, assets, rate, expires, user
+    case receipts, assets, status, audit, rate, expires, user
   }
 
   /// Decodes the body.
@@ -51,6 +55,7 @@ extension NewAccessToken: Codable {
     name = reader.require(.name) ?? ""
     audience = reader.read(.audience)
     (receipts, assets) = (reader.read(.receipts) ?? false, reader.read(.assets) ?? false)
+    (status, audit) = (reader.read(.status) ?? false, reader.read(.audit) ?? false)
     (rate, expires, user) = (reader.read(.rate), reader.read(.expires), reader.read(.user))
     try reader.throwFaults()
   }
@@ -84,6 +89,10 @@ public struct AccessTokenList: Sendable, Equatable, Codable {
     public var receipts = false
     /// Whether it may list, upload, change and remove assets.
     public var assets = false
+    /// Whether it may read how the server is, and sends nothing.
+    public var status = false
+    /// Whether it may read the audit log, and sends nothing.
+    public var audit = false
     /// The most notifications a minute; nil for as many as its user may send.
     @Nullable public var rate: Int?
     /// When it was made.

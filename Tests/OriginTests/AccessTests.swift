@@ -118,8 +118,8 @@ import Testing
     "POST /api/attributes": Expectation(.publisher, 400),
     "POST /api/attributes/import": Expectation(.publisher, 422),
     "GET /api/failed-logins": Expectation(.admin, 200),
-    "GET /api/status": Expectation(.admin, 200),
-    "GET /api/audit": Expectation(.admin, 200),
+    "GET /api/status": Expectation(.admin, 200, by: [.all, .statusToken]),
+    "GET /api/audit": Expectation(.admin, 200, by: [.all, .auditToken]),
     "GET /api/storage": Expectation(.admin, 200),
     "POST /api/tokens": Expectation(.publisher, 400, by: .session),
     "GET /api/tokens": Expectation(.publisher, 200, by: .session),
@@ -250,6 +250,7 @@ import Testing
           }
         for (token, scope) in [
           (Admission.accessToken, []), (.receiptsToken, ["receipts"]), (.assetsToken, ["assets"]),
+          (.statusToken, ["status"]), (.auditToken, ["audit"]),
         ] where route.admission.contains(token) { expected.append(["accessToken": scope]) }
         #expect(security == expected, "\(route.method) \(route.pattern)")
       }
@@ -274,7 +275,8 @@ import Testing
 
   /// How a user shows who that is.
   private enum Shown: CaseIterable {
-    case session, ownToken, otherToken, accessToken, receiptsToken, assetsToken
+    case session, ownToken, otherToken, accessToken, receiptsToken, assetsToken, statusToken,
+      auditToken
 
     /// The fields of a request with a new session or token of a user, whose device `own` the path names.
     func fields(of user: String, at server: TestServer) async throws -> Fields {
@@ -308,6 +310,8 @@ import Testing
       case .accessToken: break
       case .receiptsToken: scope.readsReceipts = true
       case .assetsToken: scope.uploadsAssets = true
+      case .statusToken: scope.readsStatus = true
+      case .auditToken: scope.readsAudit = true
       }
       return scope
     }
@@ -317,6 +321,8 @@ import Testing
       case .accessToken: admission.contains(.accessToken)
       case .receiptsToken: !admission.isDisjoint(with: [.accessToken, .receiptsToken])
       case .assetsToken: !admission.isDisjoint(with: [.accessToken, .assetsToken])
+      case .statusToken: admission.contains(.statusToken)
+      case .auditToken: admission.contains(.auditToken)
       case .session: admission.contains(.session)
       case .ownToken: admission.contains(.ownToken)
       case .otherToken: admission.contains(.token)
@@ -324,7 +330,9 @@ import Testing
     }
 
     func hasRole(_ role: Role, for access: Access) -> Bool {
-      if scope != nil { return role != .device && access != .admin }
+      if let scope {
+        return scope.isForReading ? role == .admin : role != .device && access != .admin
+      }
       return switch access {
       case .anybody, .user: true
       case .publisher: self == .session && role != .device

@@ -116,6 +116,63 @@ import Waiting
     }
   }
 
+  @Test func `an admin's token that was made for it reads status and audit log, and no more`()
+    async throws
+  {
+    try await Self.withServer { server in
+      func make(_ members: String, as user: String = "admin") async throws -> TestResponse {
+        try await server.execute(
+          "POST", "/api/tokens", as: user, body: #"{"name":"r\#(UUID().uuidString)",\#(members)}"#)
+      }
+      func status(_ path: String, _ token: String) async throws -> Int {
+        try await server.execute("GET", path, token: token).status
+      }
+      let plain = #""receipts":true,"assets":true"#
+      for (members, statusCode, auditCode) in [
+        (#""status":true"#, 200, 403), (#""audit":true"#, 403, 200),
+        (#""status":true,"audit":true"#, 200, 200), (plain, 403, 403),
+        (#""status":false,"audit":null"#, 403, 403),
+      ] {
+        let made = try await make(members)
+        let token = try #require(made.json["token"] as? String, "\(made.detail ?? "")")
+        #expect(made.json["status"] as? Bool == members.contains(#""status":true"#))
+        #expect(made.json["audit"] as? Bool == members.contains(#""audit":true"#))
+        #expect(try await status("/api/status", token) == statusCode, "\(members)")
+        #expect(try await status("/api/audit", token) == auditCode, "\(members)")
+        for path in ["/api/users", "/api/outbox", "/api/storage", "/api/tokens", "/api/session"] {
+          #expect(try await status(path, token) == 403, "\(path)")
+        }
+        guard members.contains("true"), members != plain else { continue }
+        for path in ["/api/notifications?sent", "/api/assets", "/api/openapi.json", "/api/types"] {
+          #expect(try await status(path, token) == 403, "\(path)")
+        }
+        #expect(try await post(server, token, TestServer.notification()).status == 403)
+      }
+      let entries = try await server.store.audit.auditEntries(
+        AuditFilter(), before: nil, limit: 5)
+      #expect(
+        entries.map(\.event.detail) == [nil, nil, "status, audit", "audit", "status"])
+
+      // Only an admin has one, and it has nothing that sends.
+      for (members, user) in [
+        (#""status":true"#, "publisher"), (#""audit":true,"user":"publisher""#, "admin"),
+        (#""status":true,"to":["news"]"#, "admin"), (#""audit":true,"receipts":true"#, "admin"),
+        (#""status":true,"assets":true"#, "admin"), (#""status":true,"rate":5"#, "admin"),
+      ] {
+        #expect(try await make(members, as: user).status == 422, "\(members) of \(user)")
+      }
+      // Who is an admin no longer does not read.
+      try await server.store.accounts.addUser("boss", hash: "h", role: .admin)
+      let made = try await make(#""status":true,"user":"boss""#)
+      let token = try #require(made.json["token"] as? String)
+      for (role, expected) in [("admin", 200), ("publisher", 403), ("device", 401)] {
+        let body = #"{"role":"\#(role)"}"#
+        #expect(try await server.status("PUT", "/api/users/boss", as: "admin", body: body) == 204)
+        #expect(try await status("/api/status", token) == expected, "\(role)")
+      }
+    }
+  }
+
   // MARK: - To whom
 
   @Test func `sends only to those that it names, who are also the default`() async throws {

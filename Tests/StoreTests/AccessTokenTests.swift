@@ -27,6 +27,7 @@ import Testing
     let dora = try await dora(store)
     var scope = scope(expiresIn: 60)
     (scope.to, scope.rate, scope.readsReceipts) = (["news", "username:alice"], 10, true)
+    scope.readsAudit = true
     let made = try await store.accessTokens.addAccessToken(hash(1), "ci", scope, of: dora)
     let added = try #require(made)
     #expect(added.name == "ci" && added.user == "dora" && added.created == scratch.now)

@@ -101,13 +101,14 @@ class People extends Screen {
     dialog.showModal();
   }
 
-  async showTokens({ username }) {
+  async showTokens(user) {
+    const { username } = user;
     const tokens = accessTokens(this, username);
     const hooks = webhooks(this, username);
     const dialog = h("dialog", { class: "wide", "aria-labelledby": "tokens-title", on: { close: () => dialog.remove() } },
       h("form", { method: "dialog" }, h("h2", { id: "tokens-title" }, t.tokensOf(username)), tokens, hooks,
         h("div", { class: "actions" }, h("button", {}, texts.close),
-          h("button", { type: "button", class: "main", on: { click: () => addAccessToken(this, username, () => tokens.show()) } }, texts.accessTokens.add))));
+          h("button", { type: "button", class: "main", on: { click: () => addAccessToken(this, user, () => tokens.show()) } }, texts.accessTokens.add))));
     await Promise.all([tokens.show(), hooks.show()]);
     document.body.append(dialog);
     dialog.showModal();

@@ -48,7 +48,7 @@ struct Admission: OptionSet {
   /// What a push to a device of the user carries, only for the notification in the path; it alone shows no more than
   /// that a device or somebody else got that push.
   static let push = Admission(rawValue: 8)
-  /// Every access token of a publisher.
+  /// Every access token with which notifications may be sent.
   static let accessToken = Admission(rawValue: 16)
   /// Those access tokens that may read receipts.
   static let receiptsToken = Admission(rawValue: 32)
@@ -56,6 +56,10 @@ struct Admission: OptionSet {
   static let assetsToken = Admission(rawValue: 64)
   /// The address of a webhook.
   static let webhook = Admission(rawValue: 128)
+  /// Those access tokens of admins that may read how the server is.
+  static let statusToken = Admission(rawValue: 256)
+  /// Those access tokens of admins that may read the audit log.
+  static let auditToken = Admission(rawValue: 512)
   /// Whatever shows who the caller is, but no access token: where one counts, a route says so.
   static let all: Admission = [.session, .token]
 
@@ -89,7 +93,7 @@ struct Admission: OptionSet {
       throw ServiceError(
         .forbidden, "The address of a webhook counts only for what is posted there.")
     }
-    if contains(.accessToken) { return }
+    if contains(.accessToken), !scope.isForReading { return }
     let missing: String
     if contains(.receiptsToken) {
       if scope.readsReceipts { return }
@@ -97,6 +101,14 @@ struct Admission: OptionSet {
     } else if contains(.assetsToken) {
       if scope.uploadsAssets { return }
       missing = "use assets"
+    } else if contains(.statusToken) {
+      if scope.readsStatus { return }
+      missing = "read the status"
+    } else if contains(.auditToken) {
+      if scope.readsAudit { return }
+      missing = "read the audit log"
+    } else if contains(.accessToken) {
+      missing = "do this"
     } else {
       throw ServiceError(
         .forbidden, "An access token does not allow this; send name and password.")
@@ -189,12 +201,14 @@ extension Caller {
     self.init(id: user.id, name: user.name, role: role, proof: proof)
   }
 
-  /// The user of an access token, who is never more than a publisher; nil if the user is less.
+  /// The user of an access token, who is never more than a publisher unless it only reads; nil if the user is less.
   init?(_ owner: AccessTokenOwner, hash: Digest) {
     let role = owner.isPasswordless ? Self.role(ofGuest: owner.name) : owner.role
     guard role != .device else { return nil }
     let proof = Proof.accessToken(hash, id: owner.token, owner.scope)
-    self.init(id: owner.user, name: owner.name, role: .publisher, proof: proof)
+    self.init(
+      id: owner.user, name: owner.name, role: owner.scope.isForReading ? role : .publisher,
+      proof: proof)
   }
 
   private static func role(ofGuest name: String) -> Role { name == "admin" ? .admin : .publisher }

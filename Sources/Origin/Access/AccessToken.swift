@@ -29,6 +29,11 @@ struct AccessToken: Sendable {
   var hash: Digest { Digest(of: text) }
 }
 
+extension NewAccessToken {
+  /// Whether it only reads what admins may.
+  var isForReading: Bool { status || audit }
+}
+
 extension IssuedAccessToken {
   /// Makes a token for a publisher of a store; nil if there is no such user.
   ///
@@ -71,8 +76,16 @@ extension AccessTokenScope {
     if let to {
       do throws(ServiceError) { _ = try Draft.audience(to) } catch { faults += error.faults }
     }
+    if new.isForReading,
+      new.audience != nil || new.receipts || new.assets || new.rate != nil
+    {
+      let reason =
+        "With status or audit, a token only reads that: leave out to, receipts, assets and rate."
+      faults.append(.init(new.status ? "status" : "audit", .rejected, reason))
+    }
     if let error = ServiceError(faults) { throw error }
     (readsReceipts, uploadsAssets) = (new.receipts, new.assets)
+    (readsStatus, readsAudit) = (new.status, new.audit)
     (rate, expires) = (new.rate, new.expires)
   }
 }
@@ -83,6 +96,7 @@ extension AccessTokenList.Token {
     self.init(id: stored.id, name: stored.name, user: stored.user, created: stored.created)
     let scope = stored.scope
     (to, receipts, assets) = (scope.to, scope.readsReceipts, scope.uploadsAssets)
+    (status, audit) = (scope.readsStatus, scope.readsAudit)
     (rate, expires) = (scope.rate, scope.expires)
     (used, address) = (stored.used, stored.address)
   }

@@ -13,6 +13,10 @@ struct AccessTokenRoutes: Sendable {
     _ = try context.query()
     let new = try JSONCoding.request(NewAccessToken.self, from: context.body)
     let user = try await context.publisher(new.user, in: store, isDemo: authenticator.isDemo)
+    if new.isForReading {
+      try await store.requireAdmin(
+        named: new.user ?? context.caller.name, isDemo: authenticator.isDemo)
+    }
     guard let issued = try await IssuedAccessToken.issue(new, for: user, in: store) else {
       throw ServiceError.noSuchUser
     }
@@ -73,5 +77,15 @@ extension Store {
         "\(name) has the role device, which sends nothing; access tokens are for publishers.")
     }
     return isDemo ? try await accounts.userID(of: name, allowingPasswordless: true) : nil
+  }
+
+  /// - Throws: `rejected` if a user, whose access token is to read what admins may, is none.
+  func requireAdmin(named name: String, isDemo: Bool) async throws {
+    let guest = isDemo ? Caller(guest: name, Caller.anybody.id).role : .device
+    guard try await accounts.user(named: name)?.role ?? guest == .admin else {
+      throw ServiceError(
+        .rejected,
+        "\(name) is no admin: only an admin's access token can read the status and the audit log.")
+    }
   }
 }

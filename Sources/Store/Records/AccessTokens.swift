@@ -8,12 +8,19 @@ package struct AccessTokenScope: Sendable, Hashable {
   package var readsReceipts = false
   /// Whether it may list, upload, change and remove assets.
   package var uploadsAssets = false
+  /// Whether it may read how the server is.
+  package var readsStatus = false
+  /// Whether it may read the audit log.
+  package var readsAudit = false
   /// The most notifications a minute, or nil for as many as its user may send.
   package var rate: Int?
   /// When it ends, or nil.
   package var expires: Date?
   /// Whether it is the address of a webhook, and counts for nothing else.
   package internal(set) var isWebhook = false
+
+  /// Whether it is an admin's for reading: it counts for nothing else, and no notification is sent with it.
+  package var isForReading: Bool { readsStatus || readsAudit }
 
   /// Allows notifications for everybody; the members can be set afterwards.
   package init() {}

@@ -10,7 +10,10 @@ extension EngineTables {
       guard let id = try transaction.insertAccessToken(hash, name, scope, of: user, at: now) else {
         return nil
       }
-      try transaction.audit(.tokenAdded, .token(id, of: user), at: now)
+      let reads = [scope.readsStatus ? "status" : nil, scope.readsAudit ? "audit" : nil]
+        .compactMap(\.self).joined(separator: ", ")
+      try transaction.audit(
+        .tokenAdded, .token(id, of: user), detail: reads.isEmpty ? nil : reads, at: now)
       return try transaction.first(
         "SELECT \(StoredAccessToken.columns) \(StoredAccessToken.tables) WHERE access_token.id = $1",
         id,
@@ -102,17 +105,21 @@ extension Changing {
     if names.count >= UserQuota.accessTokens { throw StoreError.tooManyAccessTokens }
     let id = try value(
       """
-      INSERT INTO access_token(user_id, name, hash, audience, receipts, assets, rate, created, expires)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id
+      INSERT INTO access_token(
+        user_id, name, hash, audience, receipts, assets, status, audit, rate, created, expires)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) RETURNING id
       """, user, name, hash, scope.to.map(StringList.init), scope.readsReceipts ? 1 : 0,
-      scope.uploadsAssets ? 1 : 0, scope.rate, now, scope.expires, as: Int.self)
+      scope.uploadsAssets ? 1 : 0, scope.readsStatus ? 1 : 0, scope.readsAudit ? 1 : 0,
+      scope.rate, now, scope.expires, as: Int.self)
     guard let id else { throw StoreError(.failed, "the token was not stored") }
     return id
   }
 }
 
 extension AccessTokenScope {
-  fileprivate static let columns = "audience, receipts = 1, assets = 1, rate, expires, \(isWebhook)"
+  fileprivate static let columns = """
+    audience, receipts = 1, assets = 1, status = 1, audit = 1, rate, expires, \(isWebhook)
+    """
   /// Whether a row of access_token is a webhook's.
   fileprivate static let isWebhook =
     "EXISTS (SELECT 1 FROM webhook WHERE webhook.token = access_token.id)"
@@ -121,6 +128,7 @@ extension AccessTokenScope {
     let to: StringList? = try row.next()
     self.to = to?.items
     (readsReceipts, uploadsAssets) = (try row.next(), try row.next())
+    (readsStatus, readsAudit) = (try row.next(), try row.next())
     (rate, expires, isWebhook) = (try row.next(), try row.next(), try row.next())
   }
 }

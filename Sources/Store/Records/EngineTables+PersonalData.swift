@@ -54,7 +54,8 @@ extension PersonalFile {
       PersonalTable(
         [
           ("token", "id", .number), ("name", "name", .text), ("to", "audience", .json),
-          ("receipts", "receipts", .flag), ("assets", "assets", .flag), ("rate", "rate", .number),
+          ("receipts", "receipts", .flag), ("assets", "assets", .flag),
+          ("status", "status", .flag), ("audit", "audit", .flag), ("rate", "rate", .number),
           ("created", "created", .time), ("expires", "expires", .time), ("used", "used", .time),
           ("usedFrom", "used_from", .text), ("webhook", "template", .json),
         ],

@@ -40,7 +40,9 @@ struct MigratedTable: Sendable {
     MigratedTable("used_sign_in", key: "hash", columns: "hash used"),
     MigratedTable(
       "access_token", key: "id",
-      columns: "id user_id name hash audience receipts assets rate created expires used used_from"),
+      columns:
+        "id user_id name hash audience receipts assets status audit rate created expires used used_from"
+    ),
     MigratedTable("webhook", key: "token", columns: "token template secret"),
     MigratedTable(
       "webhook_delivery", key: "id",

@@ -445,6 +445,11 @@ enum SQLiteSchema {
       WHEN 'notification' THEN (SELECT sender FROM notification WHERE id = CAST(object_id AS INTEGER))
     END;
     """,
+    """
+    -- Tokens of admins that read how the server is, and the audit log, and do nothing else.
+    ALTER TABLE access_token ADD COLUMN status INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE access_token ADD COLUMN audit INTEGER NOT NULL DEFAULT 0;
+    """,
   ]
 
   /// The tables of ``version``.
@@ -484,12 +489,13 @@ enum SQLiteSchema {
     CREATE INDEX session_of_provider ON session(issuer, provider_session) WHERE issuer IS NOT NULL;
 
     -- Tokens of publishers. audience: to whom they send, of everybody null. receipts, assets: what else they allow. rate:
-    -- notifications a minute. used, used_from: their last use.
+    -- notifications a minute. used, used_from: their last use. status, audit: what one of an admin reads, and nothing else.
     CREATE TABLE access_token(
       id INTEGER PRIMARY KEY AUTOINCREMENT,
       user_id INTEGER NOT NULL REFERENCES users ON DELETE CASCADE, name TEXT NOT NULL,
       hash TEXT NOT NULL UNIQUE, audience TEXT, receipts INTEGER NOT NULL, assets INTEGER NOT NULL,
-      rate INTEGER, created INTEGER NOT NULL, expires INTEGER, used INTEGER, used_from TEXT, UNIQUE (user_id, name)
+      rate INTEGER, created INTEGER NOT NULL, expires INTEGER, used INTEGER, used_from TEXT,
+      status INTEGER NOT NULL DEFAULT 0, audit INTEGER NOT NULL DEFAULT 0, UNIQUE (user_id, name)
     ) STRICT;
 
     -- Access tokens that count only as the address of a webhook. secret: with which its sender signs. What failed of what it

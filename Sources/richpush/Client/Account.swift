@@ -11,8 +11,8 @@ struct Account {
       .value("user", "NAME", "user to sign in as", default: user),
       .value(
         "password", "-",
-        "reads the password from the terminal or a pipe; RICHPUSH_PASSWORD sets it for scripts; "
-          + "default: the user name, which --demo accepts"),
+        "reads the password from the terminal or a pipe; RICHPUSH_PASSWORD sets it, or an access "
+          + "token, for scripts; default: the user name, which --demo accepts"),
       server,
     ]
   }
@@ -44,6 +44,8 @@ struct Account {
     } else {
       arguments.warnOfSecret(in: "password")
     }
-    client = RichPushClient(endpoint: url, user: user, password: password ?? user)
+    // An access token says itself whose it is.
+    let isToken = password?.hasPrefix("rpt_") == true && !arguments.isTyped("user")
+    client = RichPushClient(endpoint: url, user: isToken ? "" : user, password: password ?? user)
   }
 }

@@ -21,6 +21,9 @@ enum AuditCommand: Command {
     is who did it: a user, the server, a Unix user by a command, or the drop folder. WITH is what was
     shown: a password, a session, an access token with its number, the provider of single sign-on.
     FROM is the client's address.
+
+    An action is such as notification.sent; what --action begins with is enough. RICHPUSH_PASSWORD can
+    also be an access token of an admin that 'richpush token add NAME --user NAME --audit' has made.
     """
   static let options: [Option] =
     [

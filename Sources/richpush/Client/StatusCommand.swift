@@ -17,6 +17,8 @@ enum StatusCommand: Command {
 
     The exit code is 0 if nothing needs attention, and 1 if something does. The console shows the
     same to admins. 'richpush health' asks only whether the server responds, and needs no password.
+    An admin without a password, and a program, pass an access token as RICHPUSH_PASSWORD:
+    'richpush token add watch --user NAME --status' makes it on the server's machine.
     """
 
   static let options: [Option] =

@@ -9,17 +9,19 @@ enum TokenCommand: Command {
     "adds, lists and removes access tokens, with which programs send for a publisher"
   static let help = """
       richpush token add ci --user shop --to news --expires 90d
+      richpush token add watch --user admin --status --audit
       richpush token list --user shop
       richpush token remove ci --user shop     the token stops working at once
 
     add prints the token, which is not shown again. A program sends it as 'Authorization: Bearer
-    rpt_…', or as the password of the user. It can send notifications, change and withdraw them,
-    and list what the user has sent; with --receipts also read who has fetched them and what was
+    rpt_…', or as the password of the user. It can send notifications, change and withdraw them, and
+    list what the user has sent; with --receipts also read who has fetched them and what was
     answered, with --assets also upload assets. With --to, it can send only to those, and a
     notification that names no recipient is for all of them: tags such as news, users such as
-    username:alice, or one expression. A new password of the user leaves the tokens as they are.
-    When the command ends, a running server has applied the change. Root acts as the owner of the
-    folder --data.
+    username:alice, or one expression. With --status and --audit, an admin's token reads what
+    'richpush status' and 'richpush audit' show, which take it as RICHPUSH_PASSWORD, and does
+    nothing else. A new password of the user leaves the tokens as they are. When the command ends, a
+    running server has applied the change. Root acts as the owner of the folder --data.
     """
   static let options: [Option] =
     [.data, .database]
@@ -28,6 +30,8 @@ enum TokenCommand: Command {
       .list("to", "TAG", "add: a recipient that is allowed; everybody without it"),
       .flag("receipts", "add: it can read receipts, deliveries and answers"),
       .flag("assets", "add: it can list, upload, change and remove assets"),
+      .flag("status", "add: it can read how the server is, and send nothing"),
+      .flag("audit", "add: it can read the audit log, and send nothing"),
       .value("expires", "WHEN", "add: when it ends: 12h or 90d from now, or a time"),
       .value("rate", "NUMBER", "add: the most notifications a minute"),
       .flag("json", "add, list: print one JSON object per line"),
@@ -74,6 +78,7 @@ enum TokenCommand: Command {
       name, to: to.isEmpty ? nil : .anyTag(to), expires: try arguments.time("expires"))
     new.user = try arguments.required("user")
     (new.receipts, new.assets) = (arguments.flag("receipts"), arguments.flag("assets"))
+    (new.status, new.audit) = (arguments.flag("status"), arguments.flag("audit"))
     new.rate = try arguments.integer("rate")
     return new
   }
@@ -85,12 +90,16 @@ extension AccessTokenList.Token: Reported {
   ]
 
   var cells: [String] {
-    let also = [receipts ? "receipts" : nil, assets ? "assets" : nil].compactMap(\.self)
+    let also = [
+      receipts ? "receipts" : nil, assets ? "assets" : nil, status ? "status" : nil,
+      audit ? "audit" : nil,
+    ].compactMap(\.self)
+    let recipients = status || audit ? "nobody" : to?.joined(separator: ", ") ?? "everybody"
     return [
       "\(id)", name, user, also.isEmpty ? "-" : also.joined(separator: ", "),
       rate.map { "\($0)" } ?? "-", Optional(created).cell,
       expires.map { $0 <= Date() ? "has expired" : Optional($0).cell } ?? "-", used.cell,
-      address ?? "-", to?.joined(separator: ", ") ?? "everybody",
+      address ?? "-", recipients,
     ]
   }
 }

@@ -1797,6 +1797,7 @@ def check_an_access_token_is_made_shown_once_used_and_removed(console):
         dialog.get_by_label("Name").fill("ci")
         dialog.get_by_role("button", name="Add an access token").click()
         expect(dialog.get_by_role("alert")).to_contain_text("already")
+        expect(dialog.get_by_label("May read how the server is")).to_have_count(0)
         dialog.get_by_role("button", name="Cancel").click()
     with console.page("admin") as page:
         show(page, "people")

@@ -57,6 +57,57 @@ import Testing
     }
   }
 
+  @Test func `an admin with single sign-on alone reads status and audit log by a token for it`()
+    async throws
+  {
+    let flags = [
+      "--oidc-issuer", "https://login.example", "--public-url", "https://push.example",
+      "--password-sign-in", "rescue",
+    ]
+    try await RunningServer.lend(flags: flags) { scratch in
+      for name in ["rescue", "anna"] {
+        let added = try await Self.run("user", "add", name, "--role", "admin", in: scratch)
+        #expect(added.exitCode == 0, "\(added.errors)")
+      }
+    } to: { server in
+      func token(_ name: String, _ flags: String...) async throws -> String {
+        let added = try await Child.run(
+          "richpush",
+          ["token", "add", name, "--user", "anna", "--data", server.scratch.folder.path + "/var"]
+            + flags)
+        return try #require(added.output.first, "\(added.errors)")
+      }
+      func run(_ command: String, _ password: String, _ flags: String...) async throws
+        -> Child.Result
+      {
+        try await Child.run(
+          "richpush", [command, "--server", server.endpoint.absoluteString] + flags,
+          environment: ["RICHPUSH_PASSWORD": password])
+      }
+      // Her password is turned off.
+      let refused = try await run("status", "a good secret", "--user", "anna")
+      #expect(refused.exitCode == 77 && refused.errors.contains("send a token"), "\(refused)")
+
+      let (both, plain) = (try await token("watch", "--status", "--audit"), try await token("ci"))
+      for user in [[], ["--user", "anna"]] {
+        let status = try await Child.run(
+          "richpush", ["status", "--server", server.endpoint.absoluteString] + user,
+          environment: ["RICHPUSH_PASSWORD": both])
+        #expect(status.output.first?.hasPrefix("richpush 0.") == true, "\(status)")
+      }
+      let log = try await run("audit", both, "--action", "token.")
+      #expect(log.exitCode == 0 && log.output.contains { $0.contains("status, audit") }, "\(log)")
+      for command in ["status", "audit"] {
+        let refused = try await run(command, plain)
+        #expect(refused.exitCode == 77 && refused.errors.contains("may not read"), "\(refused)")
+      }
+      let people = try await run("people", both)
+      #expect(people.exitCode == 77, "\(people)")
+      let others = try await run("status", both, "--user", "rescue")
+      #expect(others.exitCode == 77, "\(others)")
+    }
+  }
+
   @Test func `without a server it is made, listed and removed by its number`() async throws {
     let scratch = try Scratch()
     _ = try await Self.run("user", "add", "shop", "--role", "publisher", in: scratch)
@@ -68,6 +119,7 @@ import Testing
       (["token", "add", "ci", "--user", "alice"], "has the role device"),
       (["token", "add", "ci", "--user", "nobody"], "no user"),
       (["token", "add", "c i", "--user", "shop"], "letters, digits"),
+      (["token", "add", "b", "--user", "shop", "--status"], "shop is no admin"),
       (["token", "add", "b", "--user", "shop", "--to", "a b"], "recipients are not valid"),
       (
         ["token", "add", "b", "--user", "shop", "--expires", "2001-01-01T00:00:00Z"], "in the past"
