@@ -8,7 +8,7 @@ import Primitives
 ///
 /// A client sends the line `reload`. The server applies the changes, and responds with the line `ok` or with
 /// a sentence about the failure. To the line `address` it responds with its address for phones and, after a space,
-/// `demo` in demo mode. Only the folder's owner and root can connect (mode 0600), and the kernel
+/// `demo` in demo mode, or `oidc` and the provider at which people sign in. Only the folder's owner and root can connect (mode 0600), and the kernel
 /// confirms who did (SO_PEERCRED). Clients are served one after another.
 package final class ControlSocket: Sendable {
   private let listener: FileDescriptor
@@ -22,7 +22,7 @@ package final class ControlSocket: Sendable {
   private static let question = "address\n"
   private static let confirmation = "ok\n"
   /// The most bytes of a request or an answer.
-  private static let lineLimit = 512
+  private static let lineLimit = 4096
   /// Clients that may wait to be accepted.
   private static let backlog: Int32 = 8
   /// The seconds in which a client must have sent its request.
@@ -74,7 +74,8 @@ package final class ControlSocket: Sendable {
       let line = try? client.readSome(limit: Self.lineLimit)
     else { return }
     if line == Array(Self.question.utf8) {
-      return Self.send("\(server.address)\(server.isDemo ? " demo" : "")\n", to: client)
+      let issuer = server.issuer.map { " oidc \($0)" } ?? ""
+      return Self.send("\(server.address)\(server.isDemo ? " demo" : issuer)\n", to: client)
     }
     guard line == Array(Self.request.utf8) else { return }
     source.suspend()
@@ -110,6 +111,8 @@ extension ControlSocket {
     package let address: String
     /// Whether every user name is accepted.
     package let isDemo: Bool
+    /// The provider of OpenID Connect at which people sign in; nil without one.
+    package var issuer: String?
   }
 
   /// What a server answered.
@@ -145,8 +148,11 @@ extension ControlSocket {
       DispatchQueue.global().async {
         let answer = try? ask(question, in: folder)
         let words = (answer ?? "").dropLast().split(separator: " ").map(String.init)
+        let issuer = words.count == 3 && words[1] == "oidc" ? words[2] : nil
         continuation.resume(
-          returning: words.first.map { Server(address: $0, isDemo: words.dropFirst() == ["demo"]) })
+          returning: words.first.map {
+            Server(address: $0, isDemo: words.dropFirst() == ["demo"], issuer: issuer)
+          })
       }
     }
   }

@@ -41,6 +41,18 @@ package struct DataFolderAdmin: Sendable {
     try Store.checkDatabase(at: database)
   }
 
+  /// Throws unless the only user who can sign in with a password is an admin who has one; nothing is changed.
+  ///
+  /// A store that is not there yet, or is of an earlier version, is not looked at.
+  /// A process of root becomes the owner of the folder.
+  package static func checkPasswordUser(
+    of signIn: SignInSettings, data: String, database: String?
+  ) throws {
+    guard signIn.passwordUser != nil, isStore(data) || database != nil else { return }
+    try ServerUser.becomeOwner(of: data)
+    try signIn.checkPasswordUser(among: Store.users(in: data, database: database) ?? [])
+  }
+
   /// Runs a command, whose changes of data folders the audit log has as those of the Unix user who runs it.
   package static func recordingUnixUser(_ command: () async throws -> Void) async rethrows {
     let actor = AuditActor.command(unixUser: Int(getuid()))
@@ -193,9 +205,16 @@ package struct DataFolderAdmin: Sendable {
     }
   }
 
-  /// All users, by name.
-  package func users() async throws -> [(name: String, role: String, number: Int)] {
-    try await store.accounts.users().map { ($0.name, $0.role.rawValue, $0.id.rawValue) }
+  /// All users, by name, with what providers of OpenID Connect call them.
+  package func users() async throws -> [(
+    name: String, role: String, number: Int, identities: [(subject: String, provider: String)]
+  )] {
+    let users = try await store.accounts.users()
+    let identities = try await store.identities.identities(of: users.map(\.id))
+    return users.map { user in
+      let linked = (identities[user.id] ?? []).map { (subject: $0.subject, provider: $0.issuer) }
+      return (user.name, user.role.rawValue, user.id.rawValue, linked)
+    }
   }
 
   /// The devices of a user, without their push tokens, the last registered first.
@@ -278,7 +297,7 @@ package struct DataFolderAdmin: Sendable {
 
   /// Links a user with what a provider of OpenID Connect calls the same person.
   ///
-  /// - Throws: `OperatorError` if there is no such user, or the link is another user's.
+  /// - Throws: `OperatorError` if there is no such user, the link is another user's, or the user has another one.
   package func link(_ name: String, with subject: String, at issuer: String) async throws {
     let isLinked: Bool
     do {

@@ -107,7 +107,9 @@ package final class Origin: Sendable {
         isSecure: !configuration.certificates.isEmpty, host: server.host, port: server.port)
     control = try ControlSocket(
       in: configuration.data,
-      describing: ControlSocket.Server(address: address, isDemo: configuration.isDemo)
+      describing: ControlSocket.Server(
+        address: address, isDemo: configuration.isDemo,
+        issuer: configuration.signIn.issuer)
     ) { [housekeeping] in try await housekeeping.reload() }
     housekeepingTask = Mutex(
       Task.detached(priority: .background) { [housekeeping] in await housekeeping.run() })

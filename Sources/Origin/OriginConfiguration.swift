@@ -416,6 +416,8 @@ extension OriginConfiguration {
   }
 
   /// Logs what the operator has probably forgotten.
+  ///
+  /// - Throws: `OperatorError` if the only user with a password is no admin with one.
   func warn(of store: Store, log: Log) async throws {
     if certificates.isEmpty, proxies.isEmpty, !isLoopback {
       log(
@@ -438,18 +440,12 @@ extension OriginConfiguration {
       )
     }
     if let access = try? await store.databaseAccess() { warn(of: access, log) }
-    if !isDemo, try await store.accounts.users().isEmpty {
-      log(.notice, "config", "no users yet; add one: richpush user add NAME --role publisher")
+    let users = try await store.accounts.users()
+    if !isDemo, users.isEmpty {
+      let first = signIn.passwordUser.map { "\($0) --role admin" } ?? "NAME --role publisher"
+      log(.notice, "config", "no users yet; add one: richpush user add \(first)")
     }
-    if let name = signIn.passwordUser {
-      let user = try await store.accounts.user(named: name)
-      if user?.role != .admin || user?.hasPassword != true {
-        log(
-          .warning, "config",
-          "--password-sign-in \(name): there is no admin of this name with a password, so nobody can sign in while the "
-            + "provider is away")
-      }
-    }
+    try signIn.checkPasswordUser(among: users)
   }
 
   private func warn(of access: DatabaseAccess, _ log: Log) {

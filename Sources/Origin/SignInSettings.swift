@@ -26,6 +26,8 @@ package struct SignInSettings: Sendable {
 
   /// The provider; nil if there are only passwords.
   var provider: OpenIDConfiguration?
+  /// The provider's own name; nil if there are only passwords.
+  var issuer: String? { provider?.issuer }
   /// The file with the client's secret.
   private(set) var files: [String] = []
   /// What people call the provider.
@@ -119,9 +121,33 @@ package struct SignInSettings: Sendable {
     guard (1...40).contains(name.count), name.unicodeScalars.allSatisfy({ $0.value >= 0x20 }) else {
       throw OperatorError("--oidc-name must have from 1 to 40 characters")
     }
-    if let passwordUser, !UserName.isValid(passwordUser) {
+    if let passwordUser, !UserName.isValid(passwordUser) || passwordUser == "nobody" {
       throw OperatorError(
-        "--password-sign-in must be everybody or the name of an admin, not \(passwordUser)")
+        "--password-sign-in must be everybody or the name of an admin, for when the provider is away, not \(passwordUser)"
+      )
+    }
+  }
+
+  /// Checks that the only user who can sign in with a password is an admin who has one.
+  ///
+  /// While there are no users at all, the server runs: the first can be added beside it.
+  ///
+  /// - Throws: `OperatorError` that says what to do.
+  func checkPasswordUser(among users: [User]) throws(OperatorError) {
+    guard let name = passwordUser, !users.isEmpty else { return }
+    let user = users.first { $0.name == name }
+    let problem =
+      switch user {
+      case nil: "there is no such user: add it by richpush user add \(name) --role admin"
+      case let user? where user.role != .admin:
+        "this user has the role \(user.role.rawValue): name an admin"
+      case let user? where !user.hasPassword:
+        "this admin has no password: set one by richpush user password \(name)"
+      default: ""
+      }
+    guard problem.isEmpty else {
+      throw OperatorError(
+        "--password-sign-in \(name): \(problem), or nobody can sign in while the provider is away")
     }
   }
 

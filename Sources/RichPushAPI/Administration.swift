@@ -135,8 +135,23 @@ public struct UserPage: Sendable, Equatable, Codable {
     public let maxDevices: Int
     /// When one of them last registered.
     @Nullable public var lastSeen: Date?
+    /// As whom the user signs in elsewhere.
+    public var identities: [ProviderIdentity] = []
 
-    /// Describes a user.
+    /// A user as a provider of OpenID Connect knows it.
+    public struct ProviderIdentity: Sendable, Equatable, Codable {
+      /// The provider.
+      public let provider: String
+      /// The provider's name of the user.
+      public let subject: String
+
+      /// Describes it.
+      package init(provider: String, subject: String) {
+        (self.provider, self.subject) = (provider, subject)
+      }
+    }
+
+    /// Describes a user; the identities can be set afterwards.
     package init(
       username: String, role: String, created: Date, devices: Int, maxDevices: Int, lastSeen: Date?
     ) {

@@ -33,6 +33,8 @@ public struct SignedIn: Sendable, Equatable, Codable {
   public let role: String
   /// Whether the server admits everybody whose password is the name.
   public let demo: Bool
+  /// Whether the user has a password here, which can be changed.
+  public let password: Bool
   /// The session of this request; nil with a password or a token.
   @Nullable public var current: Int?
   /// The user's sessions, newest first.
@@ -56,9 +58,11 @@ public struct SignedIn: Sendable, Equatable, Codable {
   }
 
   /// Creates the response.
-  package init(username: String, role: String, demo: Bool, current: Int?, sessions: [Session]) {
+  package init(
+    username: String, role: String, demo: Bool, password: Bool, current: Int?, sessions: [Session]
+  ) {
     (self.username, self.role, self.demo) = (username, role, demo)
-    self.sessions = sessions
+    (self.password, self.sessions) = (password, sessions)
     self.current = current
   }
 }

@@ -175,6 +175,23 @@ package final class Store: Sendable {
     try PostgresSchema.requirePermission(connection)
   }
 
+  /// All users by name, of a store that is not opened, and in which nothing is changed; nil if there is none, or one of
+  /// another version.
+  ///
+  /// Throws a `StoreError` if its database cannot be read.
+  package static func users(in folder: String, database url: String?) throws -> [User]? {
+    if let url {
+      let connection = try PostgresConnection(url, for: .reading)
+      let version = try PostgresSchema.presentVersion(connection)
+      return version == PostgresSchema.version ? try connection.users() : nil
+    }
+    let path = "\(folder)/\(StorePart.mark)"
+    guard stat(ofLink: path) != nil else { return nil }
+    let connection = try SQLiteConnection.open(path, for: .reading)
+    let version = try SQLiteSchema.presentVersion(connection)
+    return version == SQLiteSchema.version ? try connection.users() : nil
+  }
+
   /// Returns if the records can be changed, after all changes before it; otherwise throws a `StoreError`.
   package func probe() async throws { try await tables.probe() }
 

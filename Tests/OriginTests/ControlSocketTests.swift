@@ -51,6 +51,21 @@ import Testing
     #expect(scratch.names(in: "data").isEmpty)
   }
 
+  @Test func `it says where the server is, and where people sign in`() async throws {
+    #expect(await ControlSocket.server(in: folder) == nil)
+    for server in [
+      ControlSocket.Server(address: "https://push.example", isDemo: false),
+      ControlSocket.Server(address: "http://127.0.0.1:8080", isDemo: true),
+      ControlSocket.Server(
+        address: "https://push.example", isDemo: false,
+        issuer: "https://login.example/" + String(repeating: "x", count: 900)),
+    ] {
+      let control = try ControlSocket(in: folder, describing: server) {}
+      #expect(await ControlSocket.server(in: folder) == server)
+      control.stop()
+    }
+  }
+
   @Test func `the socket of a killed server is no server, and is replaced`() async throws {
     close(try connection(listening: true))
     #expect(scratch.names(in: "data") == ["control"])

@@ -1,5 +1,6 @@
 import Foundation
 import HTTP
+import Media
 import OpenID
 import Primitives
 import Push
@@ -310,6 +311,72 @@ import Waiting
     }
   }
 
+  @Test func `the one with the password stays an admin, whatever admins and groups say`()
+    async throws
+  {
+    try await SingleSignOn.test(with: { settings in
+      settings.passwordUser = "admin"
+      try settings.giveRoles(["editors=publisher"])
+    }) { site async throws in
+      let server = site.server
+      for (method, target, body) in [
+        ("PUT", "/api/users/admin", #"{"role":"publisher"}"#), ("DELETE", "/api/users/admin", ""),
+        ("DELETE", "/api/users/admin?erase", ""),
+      ] {
+        try await server.addUser("boss-\(UUID().uuidString)", .admin)
+        let answer = try await server.execute(method, target, as: "admin", body: body)
+        #expect(answer.status == 409 && answer.detail?.contains("--password-sign-in") == true)
+      }
+      #expect(
+        try await server.status("PUT", "/api/users/admin", as: "admin", body: #"{"role":"admin"}"#)
+          == 204)
+      let identity = Identity(issuer: site.provider.issuer, subject: "s-1")
+      #expect(try await server.store.identities.link("admin", with: identity))
+      let session = try #require(site.session(try await site.signIn()))
+      let found = try await site.ask("GET", "/api/session", with: session)
+      #expect(found.json["role"] as? String == "admin")
+      // Nobody at the provider takes the name while it is free.
+      #expect(try await server.store.accounts.removeUser("admin"))
+      site.provider.tell { behaviour in
+        (behaviour.claims["sub"], behaviour.claims["preferred_username"]) = (
+          #""s-2""#, #""admin""#
+        )
+      }
+      #expect(try await site.signIn().status == 403)
+      #expect(try await server.store.accounts.user(named: "admin") == nil)
+    }
+  }
+
+  @Test func `a server does not start if the only user with a password is no admin with one`()
+    async throws
+  {
+    for (name, words) in [
+      ("rescue", "add rescue --role admin"), ("publisher", "has the role publisher"),
+    ] {
+      let error = await #expect(throws: OperatorError.self) {
+        try await SingleSignOn.test(with: { $0.passwordUser = name }) { _ in }
+      }
+      #expect(error?.reason.contains(words) == true, "\(error?.reason ?? "")")
+    }
+    try await SingleSignOn.test { site async throws in
+      #expect(try await site.signIn().status == 303)
+      let admin = try await site.server.status(
+        "PUT", "/api/users/dora", as: "admin", body: #"{"role":"admin"}"#)
+      #expect(admin == 204)
+      let users = try await site.server.store.accounts.users()
+      var settings = SignInSettings()
+      settings.passwordUser = "dora"
+      let error = #expect(throws: OperatorError.self) {
+        try settings.checkPasswordUser(among: users)
+      }
+      #expect(error?.reason.contains("user password dora") == true)
+      settings.passwordUser = "admin"
+      try settings.checkPasswordUser(among: users)
+      settings.passwordUser = "rescue"
+      try settings.checkPasswordUser(among: [])
+    }
+  }
+
   @Test func `the provider ends sessions`() async throws {
     try await SingleSignOn.test { site async throws in
       func session() async throws -> String {
@@ -383,6 +450,7 @@ import Waiting
     #expect(check { try $0.usePublicURL("http://push.example") }?.contains("--public-url") == true)
     #expect(check { $0.isDemo = true }?.contains("--demo") == true)
     #expect(check { $0.signIn.passwordUser = "a b" }?.contains("--password-sign-in") == true)
+    #expect(check { $0.signIn.passwordUser = "nobody" }?.contains("--password-sign-in") == true)
     #expect(check { $0.signIn.name = "" }?.contains("--oidc-name") == true)
     #expect(check { try $0.signIn.giveRoles(["it"]) }?.contains("--oidc-roles") == true)
     #expect(check { try $0.signIn.giveRoles(["it=root"]) }?.contains("--oidc-roles") == true)

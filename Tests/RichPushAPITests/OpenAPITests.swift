@@ -469,12 +469,11 @@ import Testing
   }
 
   private static func users(_ isFull: Bool) -> UserPage {
-    UserPage(
-      users: [
-        .init(
-          username: "alice", role: "device", created: date, devices: 1, maxDevices: 64,
-          lastSeen: isFull ? date : nil)
-      ], next: isFull ? "alice" : nil)
+    var user = UserPage.User(
+      username: "alice", role: "device", created: date, devices: 1, maxDevices: 64,
+      lastSeen: isFull ? date : nil)
+    if isFull { user.identities = [.init(provider: "https://login.example", subject: "s-1")] }
+    return UserPage(users: [user], next: isFull ? "alice" : nil)
   }
 
   private static func auditPage(_ isFull: Bool) -> AuditPage {
@@ -547,7 +546,7 @@ import Testing
 
   private static func signedIn(_ current: Int?) -> SignedIn {
     SignedIn(
-      username: "alice", role: "publisher", demo: false, current: current,
+      username: "alice", role: "publisher", demo: false, password: true, current: current,
       sessions: [.init(id: 1, created: date, used: date, userAgent: "a")])
   }
 

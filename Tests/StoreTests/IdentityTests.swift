@@ -44,7 +44,8 @@ import Testing
     let second = try await store.identities.signIn(signIn("s-1", "2", named: "dorothy"))
     #expect(second == .signedIn(dora.id, name: "dora", isNew: false))
     #expect(try await store.accounts.user(named: "dorothy") == nil)
-    #expect(try await store.identities.identities(of: dora.id) == [identity("s-1")])
+    #expect(
+      try await store.identities.identities(of: [dora.id, alice]) == [dora.id: [identity("s-1")]])
     // The same subject of another provider is somebody else.
     var other = signIn("s-1", "3")
     other.identity = Identity(issuer: "https://other.example", subject: "s-1")
@@ -85,6 +86,16 @@ import Testing
     await #expect(throws: StoreError.self) {
       try await store.identities.link("emil", with: identity("s-1"))
     }
+    // A second one does not take its place.
+    #expect(try await store.identities.link("Dora", with: identity("s-1")))
+    await #expect {
+      try await store.identities.link("Dora", with: identity("s-2"))
+    } throws: { error in
+      let error = error as? StoreError
+      return error?.code == .conflict && error?.reason.contains("“s-1”") == true
+    }
+    #expect(
+      try await store.identities.identities(of: [dora.id]) == [dora.id: [identity("s-1")]])
     // Without the link the session ends, and nobody is signed in by it again.
     #expect(try await store.identities.unlink("Dora"))
     #expect(try await !store.identities.unlink("Dora"))
@@ -106,6 +117,18 @@ import Testing
     #expect(try await user("s-1", "2", in: store)?.role == .device, "of every session")
     let held = try await store.notifications.notification(scheduled)
     #expect(held?.notBefore == StoredNotification.untilReleased)
+  }
+
+  @Test func `one admin stays an admin, whatever the new role`() async throws {
+    let store = try scratch.open()
+    try await store.accounts.addUser("rescue", hash: "h", role: .admin)
+    #expect(try await store.identities.link("rescue", with: identity("s-1")))
+    for (attempt, kept, role) in [("1", "rescue", Role.admin), ("2", "other", .publisher)] {
+      var new = signIn("s-1", attempt, role: .publisher)
+      new.keptAdmin = kept
+      _ = try await store.identities.signIn(new)
+      #expect(try await store.accounts.user(named: "rescue")?.role == role)
+    }
   }
 
   @Test func `the provider ends one session, or all of a user, and no other`() async throws {

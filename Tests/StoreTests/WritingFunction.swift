@@ -240,8 +240,8 @@ struct WritingFunction: Sendable {
       }
     },
     Self("link") { store in
-      let user = try await store.user("ines")
-      return Call(effects: [.credentialsEnded(user)]) {
+      _ = try await store.user("ines")
+      return Call(effects: none) {
         _ = try await $0.identities.link(
           "ines", with: Identity(issuer: "https://a", subject: "ines"))
       }

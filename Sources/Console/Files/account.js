@@ -16,17 +16,17 @@ const t = texts.account;
 
 class Account extends Screen {
   async load() {
-    const { current, sessions } = await get("/api/session");
+    const { current, sessions, password } = await get("/api/session");
     const devices = deviceTable(this, t.devices, "/api/registrations");
     const tokens = accessTokens(this);
     const hooks = webhooks(this);
     const addToken = h("button", { on: { click: () => addAccessToken(this, undefined, () => tokens.show()) } }, texts.accessTokens.add);
-    const password = h("button", { on: { click: () => changePassword(this.session.username, async () => {
+    const change = password && h("button", { on: { click: () => changePassword(this.session.username, async () => {
       await this.load();
       this.say(texts.password.changed);
     }) } }, texts.password.change);
     const add = h("button", { class: "main", on: { click: () => pair(this, undefined, () => devices.show()) } }, t.addDevice);
-    this.frame(texts.screens.account, [language(), delayChoice(), addToken, add, password], h("h2", {}, t.sessions), table(t.sessions, [t.browser, t.begun, t.used, t.actions], sessions.map((session) => {
+    this.frame(texts.screens.account, [language(), delayChoice(), addToken, add, change], h("h2", {}, t.sessions), table(t.sessions, [t.browser, t.begun, t.used, t.actions], sessions.map((session) => {
       const end = h("button", { on: { click: () => this.attempt(end, async () => {
         await remove(`/api/session/${session.id}`);
         await this.load();
@@ -40,12 +40,12 @@ class Account extends Screen {
 
 /** The choice of a language, after which the page is loaded again. */
 function language() {
-  const choice = h("select", { "aria-label": t.language, on: { change: () => {
+  const choice = h("select", { on: { change: () => {
     choose(choice.value);
     location.reload();
   } } }, h("option", { value: "" }, t.ofBrowser), Object.entries(languages).map(([lang, name]) => h("option", { value: lang, lang }, name)));
   choice.value = chosen ?? "";
-  return choice;
+  return h("label", { class: "check" }, t.language, choice);
 }
 
 customElements.define("console-account", Account);

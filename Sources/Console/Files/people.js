@@ -33,7 +33,7 @@ class People extends Screen {
 
   row(user) {
     return [
-      h("strong", {}, user.username), texts.roles[user.role], number(user.devices), user.lastSeen ? time(user.lastSeen) : "–",
+      h("div", {}, h("strong", {}, user.username), user.identities.length > 0 && [" ", h("small", { class: "quiet" }, t.singleSignOn)]), texts.roles[user.role], number(user.devices), user.lastSeen ? time(user.lastSeen) : "–",
       h("div", { class: "actions" },
         h("button", { "aria-label": `${t.change}: ${user.username}`, on: { click: () => this.edit(user) } }, t.change),
         h("button", { "aria-label": `${t.pair}: ${user.username}`, on: { click: () => pair(this, user.username, () => this.users.refresh()) } }, t.pair),
@@ -70,6 +70,7 @@ class People extends Screen {
     };
     const dialog = h("dialog", { class: "small", "aria-labelledby": "user-title", on: { close: () => dialog.remove() } },
       h("form", { on: { submit } }, h("h2", { id: "user-title" }, user ? t.change : t.add),
+        user?.identities.map(({ provider, subject }) => h("p", { class: "quiet" }, t.signsIn(provider, subject))),
         h("label", {}, t.name, name), h("label", {}, t.role, role),
         h("label", {}, user ? t.newPassword : texts.signIn.password, password),
         user?.devices > 0 && h("label", { class: "check" }, endRegistrations, t.endRegistrations),

@@ -23,10 +23,10 @@ export const delayQuery = ({ notBefore, localTime, replaces }) => (notBefore || 
 
 /** The choice of those seconds. */
 export function delayChoice() {
-  const choice = h("select", { "aria-label": t.title, on: { change: () => localStorage.setItem("undo", choice.value) } },
+  const choice = h("select", { on: { change: () => localStorage.setItem("undo", choice.value) } },
     choices.map((seconds) => h("option", { value: seconds }, seconds ? t.choice(seconds) : t.none)));
   choice.value = delay();
-  return choice;
+  return h("label", { class: "check" }, t.title, choice);
 }
 
 /** Whether a notification goes within a minute, which nobody has chosen as its time. */

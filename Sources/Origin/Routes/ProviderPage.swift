@@ -109,20 +109,28 @@ enum ProviderProblem: Error, Sendable, Equatable, CustomStringConvertible {
   }
 }
 
-/// A page without scripts, which says what has happened.
+/// A page without scripts, which says what has happened, and looks like the one where people sign in.
 enum ProviderPage {
   private static let policy =
-    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-  /// The page for a problem, with a link to where one signs in.
+  /// The page for a problem, with a link to where one signs in, whose files it uses.
   static func response(
-    _ problem: ProviderProblem, provider: String, link: String, _ context: RequestContext
+    _ problem: ProviderProblem, provider: String, target: SignInAttempt.Target,
+    _ context: RequestContext
   ) -> Response {
     let isGerman = context.languages.first?.lowercased().hasPrefix("de") == true
     let text = problem.sentences(provider: provider, isGerman: isGerman).printable.escapedForHTML
     let (title, back) =
       isGerman ? ("Nicht angemeldet", "Zur Anmeldung") : ("Not signed in", "Back to signing in")
-    let page = """
+    let files = "../\(target.rawValue)/"
+    let (icon, styles, page, part, button) =
+      switch target {
+      case .console: ("icon.svg", ["base.css", "screens.css"], "sign-in", "", "button main")
+      case .app: ("icon-192.png", ["app.css"], "", "welcome", "button wide")
+      }
+    let links = styles.map { "<link rel=\"stylesheet\" href=\"\(files)\($0)\">" }
+    let html = """
       <!doctype html>
       <html lang="\(isGerman ? "de" : "en")">
       <head>
@@ -130,25 +138,24 @@ enum ProviderPage {
       <title>\(title)</title>
       <meta name="viewport" content="width=device-width, initial-scale=1">
       <meta name="color-scheme" content="light dark">
-      <style>
-      body { font: 1rem/1.5 system-ui, sans-serif; max-width: 34rem; margin: 15vh auto 0; padding: 0 1.25rem }
-      h1 { font-size: 1.5rem } p { overflow-wrap: anywhere }
-      a { display: inline-block; padding: .6rem 1rem; border: 1px solid; border-radius: .5rem; color: inherit;
-        text-decoration: none; font-weight: 600 }
-      </style>
+      <link rel="icon" href="\(files)\(icon)">
+      \(links.joined(separator: "\n"))
       </head>
       <body>
-      <main>
+      <main class="\(page)">
+      <div class="\(part)">
+      <img class="logo" src="\(files)\(icon)" alt="" width="48" height="48">
       <h1>\(title)</h1>
-      <p>\(text)</p>
-      <a href="\(link.escapedForHTML)">\(back)</a>
+      <p role="alert">\(text)</p>
+      <a class="\(button)" href="\(files)">\(back)</a>
+      </div>
       </main>
       </body>
       </html>
 
       """
     return .bytes(
-      problem.status, Array(page.utf8), type: "text/html; charset=utf-8",
+      problem.status, Array(html.utf8), type: "text/html; charset=utf-8",
       fields: [
         "Content-Security-Policy": policy, "Cache-Control": "no-store",
         "Referrer-Policy": "no-referrer", "Vary": "Accept-Language",

@@ -13,6 +13,8 @@ struct ProviderRoutes: Sendable {
   let settings: SignInSettings
   /// The public URL of this server, to which the provider sends people back.
   let publicURL: String
+  /// Where people go who have not said where.
+  let home: SignInAttempt.Target
   let store: Store
   let failures: FailedLogins
   let log: Log
@@ -27,6 +29,7 @@ struct ProviderRoutes: Sendable {
     self.provider = OpenIDProvider(provider, clock: clock)
     monitor = ProviderMonitor(self.provider, conditions: conditions, clock: clock)
     (settings, self.publicURL) = (configuration.signIn, publicURL)
+    home = configuration.hasConsole ? .console : .app
     (self.store, self.failures, self.log) = (store, failures, log)
   }
 
@@ -50,7 +53,7 @@ struct ProviderRoutes: Sendable {
 
   /// `GET /auth/sign-in?to=console`: sends people to the provider.
   private func begin(_ context: RequestContext) async throws -> Response {
-    let target = SignInAttempt.Target(rawValue: context.request.query["to"] ?? "") ?? .console
+    let target = SignInAttempt.Target(rawValue: context.request.query["to"] ?? "") ?? home
     do {
       guard let cookie = SessionToken.cookieName(for: context.request) else {
         throw ProviderProblem.insecure
@@ -69,7 +72,7 @@ struct ProviderRoutes: Sendable {
   /// `GET /auth/callback`: people come back from the provider.
   private func finish(_ context: RequestContext) async throws -> Response {
     let attempt = SignInAttempt(in: context.request)
-    let target = attempt?.target ?? .console
+    let target = attempt?.target ?? home
     do {
       guard let cookie = SessionToken.cookieName(for: context.request) else {
         throw ProviderProblem.insecure
@@ -136,7 +139,9 @@ struct ProviderRoutes: Sendable {
     case .refused: throw ProviderProblem.noGroup
     }
     let name = identity.name.flatMap { UserName.isValid($0) ? $0 : nil }
-    new.newName = settings.makesUsers ? name : nil
+    new.newName = settings.makesUsers && name != settings.passwordUser ? name : nil
+    // Otherwise nobody could sign in while the provider is away.
+    new.keptAdmin = settings.passwordUser
     (new.session, new.token) = (identity.session, identity.token)
     switch try await store.identities.signIn(new) {
     case .signedIn(let id, _, let isNew):
@@ -176,7 +181,7 @@ struct ProviderRoutes: Sendable {
     default: throw error
     }
     var response = ProviderPage.response(
-      problem, provider: settings.name, link: "../\(target.rawValue)/", context)
+      problem, provider: settings.name, target: target, context)
     if let cookie = SessionToken.cookieName(for: context.request) {
       response.fields.append("Set-Cookie", SignInAttempt.removeCookie(cookie))
     }
@@ -222,7 +227,7 @@ struct ProviderRoutes: Sendable {
 
   /// `GET /auth/signed-out`: people come back from the provider.
   private func signedOut(_ context: RequestContext) async throws -> Response {
-    let target = Self.parameter("state", context).flatMap(SignInAttempt.Target.init) ?? .console
+    let target = Self.parameter("state", context).flatMap(SignInAttempt.Target.init) ?? home
     return .empty(303, fields: Self.fields(location: "../\(target.rawValue)/"))
   }
 

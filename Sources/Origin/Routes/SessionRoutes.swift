@@ -51,12 +51,14 @@ struct SessionRoutes: Sendable {
     _ = try context.query()
     let (request, caller) = (context.request, context.caller)
     let change = try JSONCoding.request(PasswordChange.self, from: context.body)
-    let settings = authenticator.signIn
+    // Before the old password is verified: what is changed later counts.
     let user = try await store.accounts.user(named: caller.name)
-    guard settings.admitsPassword(of: caller.name), user?.hasPassword != false else {
+    let hasPassword = try await hasPassword(caller)
+    guard hasPassword || authenticator.isDemo else {
       throw ServiceError(
         .conflict,
-        "You have no password here: you sign in with \(settings.name), which can change it.")
+        "You have no password here: you sign in with \(authenticator.signIn.name), which can change it."
+      )
     }
     guard let authorization = Self.authorization(caller.name, change.old) else {
       throw Self.wrongOldPassword
@@ -90,6 +92,12 @@ struct SessionRoutes: Sendable {
         of: caller.id, from: user.hash, to: hash, renewing: renewal?.session)
     else { throw ServiceError.callerChanged }
     return .empty(204, fields: renewal.map { ["Set-Cookie": $0.token.setCookie($0.cookie)] } ?? [:])
+  }
+
+  /// Whether a caller could sign in with a password, and change it.
+  private func hasPassword(_ caller: Caller) async throws -> Bool {
+    guard authenticator.signIn.admitsPassword(of: caller.name) else { return false }
+    return try await store.accounts.user(named: caller.name)?.hasPassword == true
   }
 
   /// Begins a session of a user; nil if the user was removed.
@@ -148,7 +156,7 @@ struct SessionRoutes: Sendable {
       200,
       SignedIn(
         username: caller.name, role: caller.role.rawValue, demo: authenticator.isDemo,
-        current: caller.session,
+        password: try await hasPassword(caller), current: caller.session,
         sessions: sessions.map {
           SignedIn.Session(
             id: $0.id, created: $0.created, used: $0.used, userAgent: $0.userAgent)

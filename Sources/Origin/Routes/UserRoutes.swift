@@ -16,10 +16,9 @@ struct UserRoutes: Sendable {
     let found = try await store.administration.users(
       after: query["after"] ?? "", includingPasswordless: authenticator.isDemo, limit: limit + 1)
     let page = found.prefix(limit)
-    return .json(
-      200,
-      UserPage(
-        users: page.map(UserPage.User.init), next: found.count > limit ? page.last?.name : nil))
+    let identities = try await store.identities.identities(of: page.map(\.id))
+    let users = page.map { UserPage.User($0, identities[$0.id] ?? []) }
+    return .json(200, UserPage(users: users, next: found.count > limit ? page.last?.name : nil))
   }
 
   /// `PUT /api/users/<name>`: adds a user (201), or changes role, password and the most devices.
@@ -38,6 +37,7 @@ struct UserRoutes: Sendable {
         .invalidRequest,
         "maxDevices must be a number from 1 to \(UserQuota.settableDevices.upperBound).")
     }
+    if role != .admin { try requireNotPasswordUser(name) }
     var hash: String?
     if let password = change.password {
       hash = try await authenticator.makeHash(of: password, for: name)
@@ -55,6 +55,7 @@ struct UserRoutes: Sendable {
   /// `DELETE /api/users/<name>`: removes a user, unless it is the last admin; with `?erase` everything of the user, of
   /// which some follows (202).
   func delete(_ context: RequestContext) async throws -> Response {
+    try requireNotPasswordUser(context.parameters.first)
     if let erase = try context.query("erase")["erase"] {
       guard erase.isEmpty else {
         throw ServiceError(.invalidRequest, "?erase has no value: without it, the user is removed.")
@@ -68,6 +69,14 @@ struct UserRoutes: Sendable {
       try await store.administration.removeUserUnlessLastAdmin(name)
     else { throw Self.noSuchUser }
     return .empty(204)
+  }
+
+  /// - Throws: `conflict` for the only user who can sign in with a password.
+  private func requireNotPasswordUser(_ name: String?) throws(ServiceError) {
+    guard let name, name == authenticator.signIn.passwordUser else { return }
+    throw ServiceError(
+      .conflict,
+      "Only \(name) can sign in with a password (--password-sign-in), and must stay an admin.")
   }
 
   /// `DELETE /api/users/<name>/tokens`: ends the user's sessions, access tokens and the tokens of its devices; with
@@ -149,10 +158,11 @@ struct UserRoutes: Sendable {
 }
 
 extension UserPage.User {
-  fileprivate init(_ user: UserSummary) {
+  fileprivate init(_ user: UserSummary, _ linked: [Identity]) {
     let role = user.isPasswordless ? Caller(guest: user.name, user.id).role : user.role
     self.init(
       username: user.name, role: role.rawValue, created: user.created, devices: user.devices,
       maxDevices: user.maxDevices, lastSeen: user.lastSeen)
+    identities = linked.map { ProviderIdentity(provider: $0.issuer, subject: $0.subject) }
   }
 }

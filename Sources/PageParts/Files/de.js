@@ -316,6 +316,7 @@ export const texts = {
     pair: "Gerät hinzufügen",
     endRegistrations: "Auch alle Geräte abmelden: Sie bekommen keine Benachrichtigungen, bis sie sich neu anmelden",
     tokens: "Zugriffstoken", tokensOf: (name) => `Zugriffstoken von ${name}`,
+    singleSignOn: "Single Sign-on", signsIn: (provider, subject) => `Meldet sich bei ${provider} an, als ${subject}.`,
   },
   audit: {
     title: "Protokoll", person: "Person", personHint: "Name oder Nummer", kind: "Was", everything: "Alles", since: "Von", until: "Bis", save: "Als JSON-Zeilen speichern",

@@ -316,6 +316,7 @@ export const texts = {
     endTokens: "Sign out everywhere", tokensEnded: (name) => `${name} is signed out everywhere.`,
     endRegistrations: "End the registrations of all devices, too: they get no pushes until they register again",
     pair: "Pair a phone", tokens: "Access tokens", tokensOf: (name) => `Access tokens of ${name}`,
+    singleSignOn: "Single sign-on", signsIn: (provider, subject) => `Signs in at ${provider} as ${subject}.`,
   },
   audit: {
     title: "Audit log", person: "Person", personHint: "Name or number", kind: "What", everything: "Everything", since: "From", until: "To", save: "Save as JSON lines",

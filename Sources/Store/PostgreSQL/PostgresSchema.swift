@@ -97,7 +97,7 @@ enum PostgresSchema {
   }
 
   /// Nil if there are no tables.
-  private static func presentVersion(_ connection: PostgresConnection) throws -> Int? {
+  static func presentVersion(_ connection: PostgresConnection) throws -> Int? {
     let exists = try connection.value(
       "SELECT to_regclass(quote_ident(current_schema()) || '.schema_version') IS NOT NULL",
       as: Bool.self)

@@ -24,9 +24,11 @@ extension EngineTables {
         found = (id, name, .device)
       }
       guard let user = found else { return .unknown }
-      let actor = AuditActor.shown(.provider, of: user.id, new.role ?? user.role)
+      let isKept = user.role == .admin && user.name == new.keptAdmin
+      let role = isKept ? user.role : new.role ?? user.role
+      let actor = AuditActor.shown(.provider, of: user.id, role)
       if isNew { try transaction.audit(.userAdded, .user(user.id), by: actor, at: now) }
-      if let role = new.role, role != user.role {
+      if role != user.role {
         try transaction.run("UPDATE users SET role = $1 WHERE id = $2", role, user.id)
         if role == .device { try transaction.holdScheduled(of: user.id, at: now) }
         transaction.effects.add(.credentialsEnded(user.id))
@@ -60,9 +62,15 @@ extension EngineTables {
         }
         return true
       }
-      try transaction.run(
-        "DELETE FROM provider_identity WHERE user_id = $1 AND issuer = $2", user, identity.issuer)
-      try transaction.endProviderSessions(of: user)
+      let present = try transaction.value(
+        "SELECT subject FROM provider_identity WHERE user_id = $1 AND issuer = $2", user,
+        identity.issuer, as: String.self)
+      if let present {
+        throw StoreError(
+          .conflict,
+          "“\(name)” is linked with “\(present)” there; end that first: richpush user unlink \(name)"
+        )
+      }
       try transaction.insert(identity, of: user, at: now)
       try transaction.audit(.userLinked, .user(user), at: now)
       return true
@@ -84,12 +92,21 @@ extension EngineTables {
     }
   }
 
-  func identities(of user: UserID) async throws -> [Identity] {
-    try await database.read { connection in
+  func identities(of users: [UserID]) async throws -> [UserID: [Identity]] {
+    let found = try await database.read { connection in
       try connection.all(
-        "SELECT issuer, subject FROM provider_identity WHERE user_id = $1 ORDER BY issuer", user
-      ) { row in Identity(issuer: try row.next(), subject: try row.next()) }
+        """
+        SELECT user_id, issuer, subject FROM provider_identity
+        WHERE user_id \(connection.isIn("$1")) ORDER BY issuer
+        """, users
+      ) { row in
+        (
+          user: try row.next(UserID.self),
+          identity: Identity(issuer: try row.next(), subject: try row.next())
+        )
+      }
     }
+    return Dictionary(grouping: found, by: \.user).mapValues { $0.map(\.identity) }
   }
 
   func providerToken(ofSession id: Int) async throws -> String? {

@@ -116,15 +116,19 @@ extension EngineTables {
   }
 
   func users() async throws -> [User] {
-    try await database.read { connection in
-      try connection.all(
-        "SELECT \(User.columns) FROM users WHERE hash IS NOT NULL ORDER BY name",
-        as: User.init)
-    }
+    try await database.read { try $0.users() }
   }
 
   func isUser(_ id: UserID) async throws -> Bool {
     try await database.read { try $0.isUser(id) }
+  }
+}
+
+extension Queryable {
+  /// All users by name, without passwordless ones.
+  func users() throws -> [User] {
+    try all(
+      "SELECT \(User.columns) FROM users WHERE hash IS NOT NULL ORDER BY name", as: User.init)
   }
 }
 

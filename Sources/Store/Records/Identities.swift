@@ -31,6 +31,8 @@ package struct ProviderSignIn: Sendable {
   package var newName: String?
   /// What the user may do from now on; nil leaves it as it is, which is `device` for a new user.
   package var role: Role?
+  /// The name of the user who stays an admin, whatever the new role; nil for none.
+  package var keptAdmin: String?
   /// What begins.
   package var beginning: Beginning
   /// The provider's name of the session, by which it ends it.
@@ -65,14 +67,14 @@ package protocol Identities: Sendable {
   ///
   /// A user whose role becomes less has what is scheduled held. Throws `conflict` if the user has too many open pairings.
   func signIn(_ new: ProviderSignIn) async throws -> ProviderSignInResult
-  /// Links a user with an identity, in place of another of the same provider; false if there is no such user.
+  /// Links a user with an identity; false if there is no such user.
   ///
-  /// Throws `conflict` if the identity is another user's.
+  /// Throws `conflict` if the identity is another user's, or the user has another one of the same provider.
   func link(_ name: String, with identity: Identity) async throws -> Bool
   /// Ends a user's links, and the sessions that began by them; false if the user has none.
   func unlink(_ name: String) async throws -> Bool
-  /// The identities of a user.
-  func identities(of user: UserID) async throws -> [Identity]
+  /// The identities of those of these users who have any.
+  func identities(of users: [UserID]) async throws -> [UserID: [Identity]]
   /// The provider's token of a session that began there: nil for every other session, empty if it was not kept.
   func providerToken(ofSession id: Int) async throws -> String?
   /// Ends the sessions that a provider has ended, those of a user or one, and returns how many there were.

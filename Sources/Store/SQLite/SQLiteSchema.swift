@@ -21,7 +21,7 @@ enum SQLiteSchema {
   ) throws {
     try connection.script("BEGIN IMMEDIATE")
     do {
-      let present = try connection.value("PRAGMA user_version", as: Int.self) ?? 0
+      let present = try presentVersion(connection)
       if present == 0 {
         try connection.script(creation)
       } else {
@@ -34,6 +34,11 @@ enum SQLiteSchema {
       try? connection.script("ROLLBACK")
       throw error
     }
+  }
+
+  /// The version of a database; 0 of an empty one.
+  static func presentVersion(_ connection: SQLiteConnection) throws -> Int {
+    try connection.value("PRAGMA user_version", as: Int.self) ?? 0
   }
 
   private static func missingSteps(since present: Int) throws(StoreError) -> ArraySlice<String> {

@@ -61,7 +61,8 @@ enum PeopleCommand: Command {
     switch (arguments.operands[0], arguments.subject) {
     case ("list", nil):
       report.list(
-        ["NAME", "ROLE", "DEVICES", "AT MOST", "LAST SEEN", "ADDED"], try await users(client()))
+        ["NAME", "ROLE", "DEVICES", "AT MOST", "LAST SEEN", "ADDED", "SIGNS IN AS"],
+        try await users(client()))
     case ("add", let name?):
       let client = try client()
       try await client.putUser(
@@ -179,7 +180,10 @@ enum PeopleCommand: Command {
 
 extension UserPage.User: Reported {
   var cells: [String] {
-    [username, role, "\(devices)", "\(maxDevices)", lastSeen.cell, Optional(created).cell]
+    [
+      username, role, "\(devices)", "\(maxDevices)", lastSeen.cell, Optional(created).cell,
+      identities.isEmpty ? "-" : identities.map(\.subject).joined(separator: ", "),
+    ]
   }
 }
 

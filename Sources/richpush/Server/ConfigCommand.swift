@@ -17,9 +17,9 @@ enum ConfigCommand: Command {
     FILE is read as systemd reads it for the packaged service; the default is
     /etc/richpush/richpush.env. The exit code of check is 78 if anything is wrong. It connects to the
     database, writes, reads and removes a small object in the bucket of --objects, asks the provider
-    of --oidc-issuer to describe itself, reads the TLS certificates, and warns of what is permitted
-    and probably not meant, such as secrets that every user of the machine can read: in FILE, and in
-    the files that it names.
+    of --oidc-issuer to describe itself, looks for the admin of --password-sign-in, reads the TLS
+    certificates, and warns of what is permitted and probably not meant, such as secrets that every
+    user of the machine can read: in FILE, and in the files that it names.
     """
   static let options: [Option] = [
     .flag("offline", "check: connect to no database, object store or provider").withoutVariable
@@ -61,6 +61,9 @@ enum ConfigCommand: Command {
       }
       if !isOffline, let problem = await providerProblem(configuration) {
         problems.append((file.line(of: Option.oidcIssuer.variable) ?? 0, problem))
+      }
+      if let problem = passwordProblem(configuration, isOffline: isOffline) {
+        problems.append((file.line(of: "RICHPUSH_PASSWORD_SIGN_IN") ?? 0, problem))
       }
     }
     for problem in problems.sorted(by: { $0.line < $1.line }) {
@@ -116,6 +119,20 @@ enum ConfigCommand: Command {
   private static func providerProblem(_ configuration: OriginConfiguration) async -> String? {
     do {
       try await configuration.signIn.checkProvider()
+      return nil
+    } catch { return error.logDescription }
+  }
+
+  /// Why nobody could sign in while the provider is away.
+  private static func passwordProblem(
+    _ configuration: OriginConfiguration, isOffline: Bool
+  ) -> String? {
+    guard configuration.data.hasPrefix("/"), !isOffline || configuration.database == nil else {
+      return nil
+    }
+    do {
+      try DataFolderAdmin.checkPasswordUser(
+        of: configuration.signIn, data: configuration.data, database: configuration.database)
       return nil
     } catch { return error.logDescription }
   }

@@ -14,13 +14,13 @@ enum UserCommand: Command {
       richpush user add alice --role publisher
       richpush user password alice        the old password stops working
       richpush user quota alice --max-devices 200
-      richpush user list                  names, roles, and the numbers that logs have
+      richpush user list                  names, roles, the numbers that logs have, and links
       richpush user devices alice         the devices, without their push tokens
       richpush user devices alice --end phone-1
       richpush user pair alice            a QR code for alice's phone, instead of a password
       richpush user pairings alice        the codes that are open
       richpush user pairings alice --end 3
-      richpush user link alice 8f2c…      alice is who the provider of --oidc-issuer calls 8f2c…
+      richpush user link alice 8f2c…      alice is who the provider of single sign-on calls 8f2c…
       richpush user unlink alice          and is not any more
       richpush user waiting               who has signed up and waits for approval
       richpush user approve guest-k7m     gives one of them the wanted subjects
@@ -31,18 +31,18 @@ enum UserCommand: Command {
     The password is prompted for, or read from standard input: one line, at least 8 characters. A
     role is device (its own notifications), publisher (can notify others and manage assets) or
     admin. A user can register 64 devices, or as many as --max-devices names. A new password ends
-    the user's sessions and the devices' tokens; with --end-registrations also the registrations,
-    so that no device gets pushes until it registers again. A code to pair a device can be used
-    once, within 15 minutes; it is printed as a link, and as eight characters to type. The link
-    begins with --public-url, or that of the running server, or where that listens. What a removed
-    publisher has scheduled is held for an admin. erase asks first, but only on a terminal;
-    it removes what alice alone was sent, her receipts, replies, attributes, drafts and her name,
-    and can be repeated if it was interrupted. What she sent to others stays for them, without her
-    name. Her number is printed: after restoring an older backup, erase --number removes her again,
-    and also what is left of a user who was only removed. export writes a tar; with --objects it
-    has content of the object store, too. When the command ends, a running server has applied the
-    change. Root acts as the owner of the folder --data. add makes a new store if that folder is
-    absent or empty.
+    the user's sessions and the devices' tokens; with --end-registrations also the registrations, so
+    that no device gets pushes until it registers again. A code to pair a device can be used once,
+    within 15 minutes; it is printed as a link, and as eight characters to type. The link begins
+    with --public-url, or that of the running server, or where that listens. link takes the provider
+    of --oidc-issuer, or that of the running server. What a removed publisher has scheduled is held
+    for an admin. erase asks first, but only on a terminal; it removes what alice alone was sent,
+    her receipts, replies, attributes, drafts and her name, and can be repeated if it was
+    interrupted. What she sent to others stays for them, without her name. Her number is printed:
+    after restoring an older backup, erase --number removes her again, and also what is left of a
+    user who was only removed. export writes a tar; with --objects it has content of the object
+    store, too. When the command ends, a running server has applied the change. Root acts as the
+    owner of the folder --data. add makes a new store if that folder is absent or empty.
     """
   static let options: [Option] = [
     .data, .database, .objects,
@@ -104,7 +104,8 @@ enum UserCommand: Command {
       Terminal.print("\(name) can register \(maxDevices) devices")
     case ("list", nil):
       for user in try await users(false).users() {
-        Terminal.print("\(user.name)\t\(user.role)\t\(user.number)")
+        let identities = user.identities.map { "\t\($0.subject) at \($0.provider)" }.joined()
+        Terminal.print("\(user.name)\t\(user.role)\t\(user.number)\(identities)")
       }
     case ("devices", let name?):
       guard let registration = arguments.string("end") else {
@@ -123,12 +124,12 @@ enum UserCommand: Command {
       try await users(false).endPairing(pairing, of: name)
       Terminal.print("revoked \(pairing) of \(name)")
     case ("link", let name?):
-      guard let issuer = arguments.string(Option.oidcIssuer.name), !issuer.isEmpty,
-        let subject = arguments.operands.dropFirst(2).first
-      else {
-        throw CommandLineError.usage("usage: user link NAME SUBJECT --oidc-issuer URL")
+      guard let subject = arguments.operands.dropFirst(2).first else {
+        throw CommandLineError.usage("usage: user link NAME SUBJECT")
       }
-      try await users(false).link(name, with: subject, at: issuer)
+      let users = try users(false)
+      let issuer = try await arguments.issuer()
+      try await users.link(name, with: subject, at: issuer)
       Terminal.print("\(name) signs in at \(issuer)")
       try await arguments.notifyServer()
     case ("unlink", let name?):
@@ -222,6 +223,15 @@ extension Arguments {
     guard let folder = string("data") else { throw StoreLocation.missing }
     try ServerUser.becomeOwner(of: folder)
     return folder
+  }
+
+  /// The provider at which people sign in: that of the flag, or else of the running server.
+  fileprivate func issuer() async throws -> String {
+    if let issuer = string(Option.oidcIssuer.name), !issuer.isEmpty { return issuer }
+    let folder = try required("data")
+    if let issuer = await ControlSocket.server(in: folder)?.issuer { return issuer }
+    throw CommandLineError.usage(
+      "no server with a provider is running on \(folder): start it, or pass --oidc-issuer URL")
   }
 
   /// The URL of the PostgreSQL database; nil for the SQLite database in the data folder.

@@ -121,6 +121,32 @@ import Testing
     #expect(try await warnings(secret).isEmpty)
   }
 
+  @Test func `it looks for the admin who alone has a password, once there are users`() async throws
+  {
+    let scratch = try Scratch()
+    let data = scratch.folder.path + "/var"
+    let text = """
+      RICHPUSH_DATA=\(data)
+      RICHPUSH_PUBLIC_URL=https://push.example
+      RICHPUSH_OIDC_ISSUER=https://login.example
+      RICHPUSH_PASSWORD_SIGN_IN=rescue
+      """
+    for (user, role, problem) in [
+      ("", "", ""), ("shop", "publisher", "there is no such user"), ("rescue", "admin", ""),
+    ] {
+      if !user.isEmpty {
+        let added = try await Child.run(
+          "richpush", ["user", "add", user, "--role", role, "--data", data],
+          input: "a good secret\n")
+        #expect(added.exitCode == 0, "\(added.errors)")
+      }
+      let (code, _, errors) = try await check(text, flags: ["--offline"])
+      #expect(code == (problem.isEmpty ? 0 : 78), "\(user) \(errors)")
+      #expect(errors.contains("richpush: 4: --password-sign-in rescue") == !problem.isEmpty)
+      #expect(errors.contains(problem) || problem.isEmpty, "\(errors)")
+    }
+  }
+
   @Test func `it connects to the database, and says where the variable is`() async throws {
     let (code, output, errors) = try await check(
       "RICHPUSH_DATA=/etc\nRICHPUSH_DATABASE=postgres://richpush:hidden@127.0.0.1:1/richpush\n")

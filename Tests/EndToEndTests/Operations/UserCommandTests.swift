@@ -43,6 +43,42 @@ import Waiting
     }
   }
 
+  @Test func `a link with single sign-on is listed, and no other takes its place`() async throws {
+    let flags = ["--oidc-issuer", "https://login.example", "--public-url", "https://push.example"]
+    try await RunningServer.lend(flags: flags) { scratch in
+      for (name, role) in [("rescue", "admin"), ("alice", "device"), ("bob", "device")] {
+        let added = try await Self.user(
+          "add", name, "--role", role, in: scratch, password: "a good secret")
+        #expect(added.exitCode == 0, "\(added.errors)")
+      }
+    } to: { server in
+      func user(_ words: String...) async throws -> Child.Result {
+        try await Child.run(
+          "richpush", ["user"] + words + ["--data", server.scratch.folder.path + "/var"])
+      }
+      let linked = try await user("link", "alice", "s-1")
+      #expect(linked.output == ["alice signs in at https://login.example"], "\(linked)")
+      for (name, subject) in [("alice", "s-2"), ("bob", "s-1")] {
+        let refused = try await user("link", name, subject)
+        #expect(refused.exitCode == 1 && refused.errors.contains("is linked with"), "\(refused)")
+      }
+      #expect(
+        try await user("list").output == [
+          "alice\tdevice\t2\ts-1 at https://login.example", "bob\tdevice\t3", "rescue\tadmin\t1",
+        ])
+      let people = try await server.client("rescue", password: "a good secret").users().users
+      #expect(people.map { $0.identities.map(\.subject) } == [["s-1"], [], []])
+      #expect(people.first?.identities.first?.provider == "https://login.example")
+      #expect(try await user("unlink", "alice").exitCode == 0)
+      #expect(try await user("link", "alice", "s-2").exitCode == 0)
+      #expect(try await user("list").output.first?.contains("s-2 at") == true)
+    }
+    let scratch = try Scratch()
+    _ = try await Self.user("add", "alice", in: scratch, password: "a good secret")
+    let unknown = try await Self.user("link", "alice", "s-1", in: scratch, password: "")
+    #expect(unknown.exitCode == 64 && unknown.errors.contains("--oidc-issuer"), "\(unknown)")
+  }
+
   @Test(arguments: [
     ("seven77", "at least 8 characters"), ("Publisher", "not the user's name"),
     (String(repeating: "x", count: 512), "at most 511 bytes"),
