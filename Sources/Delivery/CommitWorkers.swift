@@ -18,7 +18,7 @@ package final class CommitWorkers: Sendable {
       do {
         return try await store.events.releaseHeldEvents()
       } catch let error as StoreError where error.code == .full {
-        // The log has that already; they follow when there is room.
+        // The log has that already; they follow when there is space.
         return nil
       } catch {
         log(.error, "push", "due notifications could not be announced: \(error.logDescription)")
@@ -32,7 +32,7 @@ package final class CommitWorkers: Sendable {
           try await store.notifications.writeNextParts(within: .milliseconds(8))
         {}
       } catch let error as StoreError where error.code == .full {
-        // The log has that already; the rest follows when there is room.
+        // The log has that already; the rest follows when there is space.
       } catch {
         log(.error, "push", "an audience could not be written: \(error.logDescription)")
       }

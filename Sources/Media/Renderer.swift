@@ -16,7 +16,7 @@ package final class Renderer: Sendable {
   private let renders = SharedWork<Digest, RenderOutcome>()
   /// The field that marks a stored rendition as the asset itself.
   private static let sendfile = "X-Sendfile"
-  /// The most bytes of a file that is sent from memory, since there is no room for it.
+  /// The most bytes of a file that is sent from memory, since there is no space for it.
   private static let largestInMemory = 8 << 20
 
   /// Creates a renderer.
@@ -226,7 +226,7 @@ package final class Renderer: Sendable {
     }
   }
 
-  /// A reply for which there is no room: it is sent nevertheless, and made again for the next who asks.
+  /// A reply for which there is no space: it is sent nevertheless, and made again for the next who asks.
   ///
   /// Throws `full` for one that is too large to be sent from memory.
   private func unstored(

@@ -28,14 +28,14 @@ package struct DataFolderAdmin: Sendable {
   package static func isStore(_ folder: String) -> Bool { Store.exists(in: folder) }
 
   /// Throws unless a store is in a folder or could be made there; changes nothing.
-  package static func requireRoom(in folder: String) throws { try Store.requireRoom(in: folder) }
+  package static func requireSpace(in folder: String) throws { try Store.requireSpace(in: folder) }
 
   /// Throws unless a server could use the records now: the database at a URL, or else what is in a folder.
   ///
   /// Nothing is changed.
   /// A process of root becomes the owner of the folder, since the database may let in nobody else.
   package static func checkRecords(data: String, database: String?) throws {
-    try Store.requireRoom(in: data)
+    try Store.requireSpace(in: data)
     guard let database else { return }
     try ServerUser.becomeOwner(of: data)
     try Store.checkDatabase(at: database)

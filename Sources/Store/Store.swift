@@ -71,7 +71,7 @@ package final class Store: Sendable {
   package var events: any Events { tables }
   /// What administrators see and change.
   package var administration: any Administration { tables }
-  /// The space that is kept for changes that cannot wait until there is room.
+  /// The space that is kept for changes that cannot wait until there is space.
   package let reserve: DiskReserve
   /// Whether the database is a file in the data folder.
   package let isDatabaseLocal: Bool
@@ -161,7 +161,7 @@ package final class Store: Sendable {
   }
 
   /// Throws `conflict` unless a store is in a folder or could be made there; changes nothing.
-  package static func requireRoom(in folder: String) throws(StoreError) {
+  package static func requireSpace(in folder: String) throws(StoreError) {
     guard stat(ofLink: folder) != nil else { return }
     try FolderContent(of: folder).requireStoreOrNothing(in: folder)
   }
@@ -198,10 +198,10 @@ package final class Store: Sendable {
   /// Returns if the records can be read; otherwise throws a `StoreError`.
   package func probeReading() async throws { try await tables.probeReading() }
 
-  /// Returns if there is room for what is new, with a file of a megabyte; otherwise throws a `StoreError`.
-  package func probeRoom() async throws {
-    try reserve.requireRoom()
-    try await upkeep.run { [folder] () throws(StoreError) in try folder.requireRoom() }
+  /// Returns if there is space for what is new, with a file of a megabyte; otherwise throws a `StoreError`.
+  package func probeSpace() async throws {
+    try reserve.requireSpace()
+    try await upkeep.run { [folder] () throws(StoreError) in try folder.requireSpace() }
   }
 
   /// Returns if the object store, if there is one, does what it is asked; otherwise throws a `StoreError`.

@@ -156,7 +156,7 @@ import Waiting
 
   @Test(.enabled(if: getuid() == 0, "mounts a small file system"))
   func
-    `waits for room when the disk is full, and stays of use`() async throws
+    `waits for space when the disk is full, and stays of use`() async throws
   {
     var mounted = ""
     defer { if !mounted.isEmpty { umount2(mounted, Int32(MNT_DETACH)) } }
@@ -173,14 +173,14 @@ import Waiting
         bytes[10] = UInt8(number)
         try server.scratch.drop(bytes, as: "assets/img/\(number).jpg")
       }
-      try await eventually("there is no room for some") {
+      try await eventually("there is no space for some") {
         try await alice.assets(richType: "img").contains {
           $0.state == .refused && $0.reason?.contains("disk is full") == true
         }
       }
       try await server.expectHealthy()
-      let room = try await Child.run("/bin/mount", ["-o", "remount,size=200m", mounted])
-      #expect(room.exitCode == 0, "\(room.errors)")
+      let space = try await Child.run("/bin/mount", ["-o", "remount,size=200m", mounted])
+      #expect(space.exitCode == 0, "\(space.errors)")
       try await eventually("all are taken") { try await alice.assetCounts().refused == 0 }
     }
   }

@@ -73,7 +73,7 @@ import Testing
     #expect(StoreError(sqlState: state, "why").code == code)
   }
 
-  @Test func `a full disk of the PostgreSQL server says where to make room`() {
+  @Test func `a full disk of the PostgreSQL server says where to make space`() {
     let error = StoreError(sqlState: "53100", "could not extend file")
     #expect(error.code == .full && error.reason.contains("PostgreSQL server"))
     #expect(error.retryAfter != nil)

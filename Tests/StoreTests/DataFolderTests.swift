@@ -98,7 +98,7 @@ import Testing
       let error = #expect(throws: StoreError.self) { try Store(folder: target, access: access) }
       #expect(error?.code == .conflict, "\(error as Any)")
     }
-    #expect(throws: StoreError.self) { try Store.requireRoom(in: target) }
+    #expect(throws: StoreError.self) { try Store.requireSpace(in: target) }
     await #expect(throws: StoreError.self) { try await store.backup(to: target) }
     #expect(throws: StoreError.self) { try Store.restore(from: backup, to: target) }
     #expect(throws: StoreError.self) {

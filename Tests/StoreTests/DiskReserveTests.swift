@@ -4,7 +4,7 @@ import Testing
 
 @testable import Store
 
-/// What is written while the disk of the data folder has no room, and what waits.
+/// What is written while the disk of the data folder has no space, and what waits.
 @Suite(.timeLimit(.minutes(2))) struct DiskReserveTests {
   private let scratch = Scratch()
   private static let size = 1 << 20
@@ -13,11 +13,11 @@ import Testing
     stat(ofFile: "\(scratch.folder)/reserve").map { Int($0.st_blocks) * 512 }
   }
 
-  @Test(.sqlite) func `without room what takes some is refused, and all else is written`()
+  @Test(.sqlite) func `without space what takes some is refused, and all else is written`()
     async throws
   {
     let store = try scratch.open(reserve: Self.size)
-    #expect(store.reserve.hasRoom && kept == Self.size)
+    #expect(store.reserve.hasSpace && kept == Self.size)
     var refused: Set<String> = []
     for function in WritingFunction.all {
       let call = try await function.prepare(store, scratch)
@@ -27,9 +27,9 @@ import Testing
         refused.insert(function.name)
       }
       store.reserve.update()
-      try #require(store.reserve.hasRoom && kept == Self.size)
+      try #require(store.reserve.hasSpace && kept == Self.size)
     }
-    #expect(refused == WritingFunction.needingRoom)
+    #expect(refused == WritingFunction.needingSpace)
   }
 
   @Test(.sqlite) func `content and renditions wait as well, and what is stored already does not`()
@@ -39,14 +39,14 @@ import Testing
     let known = try await store.blobs.add(bytes: [1])
     #expect(store.reserve.release())
     #expect(try await store.blobs.add(bytes: [1]) == known)
-    await #expect(throws: DiskReserve.noRoom) { try await store.blobs.add(bytes: [2]) }
-    await #expect(throws: DiskReserve.noRoom) {
+    await #expect(throws: DiskReserve.noSpace) { try await store.blobs.add(bytes: [2]) }
+    await #expect(throws: DiskReserve.noSpace) {
       try await store.renditions.store(Digest(of: "key"), bytes: [3], contentType: "text/plain")
     }
-    await #expect(throws: DiskReserve.noRoom) { try await store.probeRoom() }
+    await #expect(throws: DiskReserve.noSpace) { try await store.probeSpace() }
     store.reserve.update()
     _ = try await store.blobs.add(bytes: [2])
-    try await store.probeRoom()
+    try await store.probeSpace()
   }
 
   @Test(.sqlite) func `a change that is refused does not take the space of others`() async throws {
@@ -54,7 +54,7 @@ import Testing
     #expect(store.reserve.release())
     let refused = Task { try await store.notifications.create(.any(to: alice)) }
     let written = Task { try await store.accounts.addUser("dora", hash: "", role: .device) }
-    await #expect(throws: DiskReserve.noRoom) { try await refused.value }
+    await #expect(throws: DiskReserve.noSpace) { try await refused.value }
     try await written.value
     #expect(try await store.accounts.user(named: "dora") != nil)
   }
@@ -64,17 +64,17 @@ import Testing
     for text in ["", "half", String(repeating: "x", count: 2 * Self.size)] {
       scratch.write(text, to: "reserve")
       let store = try scratch.open(reserve: Self.size)
-      #expect(kept == Self.size && store.reserve.hasRoom)
+      #expect(kept == Self.size && store.reserve.hasSpace)
     }
   }
 
   @Test func `nothing is kept for another database or by commands`() throws {
     let store = try scratch.open(.sharedOrNew, reserve: Self.size)
-    #expect(kept == nil && store.reserve.hasRoom && !store.reserve.release())
+    #expect(kept == nil && store.reserve.hasSpace && !store.reserve.release())
     guard Scratch.server != nil else { return }
     scratch.write("of an earlier database", to: "reserve")
     let node = try scratch.open(reserve: Self.size)
-    #expect(kept == nil && node.reserve.hasRoom && !node.reserve.release())
+    #expect(kept == nil && node.reserve.hasSpace && !node.reserve.release())
   }
 }
 
@@ -112,7 +112,7 @@ struct DiskReserveSystemTests {
     func empty() { unlink(folder + "/ballast") }
   }
 
-  @Test func `what is small is committed, is there after a crash, and all is when there is room`()
+  @Test func `what is small is committed, is there after a crash, and all is when there is space`()
     async throws
   {
     let disk = try Disk()
@@ -137,22 +137,22 @@ struct DiskReserveSystemTests {
       for number in 0..<200 {
         try await store.accounts.addUser("user\(number)", hash: "", role: .device)
       }
-      #expect(!store.reserve.hasRoom)
-      await #expect(throws: DiskReserve.noRoom) {
+      #expect(!store.reserve.hasSpace)
+      await #expect(throws: DiskReserve.noSpace) {
         try await store.notifications.create(.any(to: shop))
       }
     }
     store = nil
     // The next start finds the disk full.
     let next = try Store(folder: disk.folder, reserve: DiskReserve.size)
-    #expect(!next.reserve.hasRoom)
+    #expect(!next.reserve.hasSpace)
     let shop = try #require(try await next.accounts.user(named: "shop")).id
     #expect(try await next.accounts.user(named: "user199") != nil)
     let inbox = try await next.notifications.inbox(of: shop, limit: 9)
     #expect(inbox.count == 1 && inbox.first?.notification.id == 0, "\(inbox)")
     disk.empty()
     next.reserve.update()
-    #expect(next.reserve.hasRoom)
+    #expect(next.reserve.hasSpace)
     #expect(try await next.notifications.create(.any(to: shop)).notification.id == 2)
   }
 
@@ -166,10 +166,10 @@ struct DiskReserveSystemTests {
     disk.fill()
     let next = try Store(folder: disk.folder, reserve: DiskReserve.size)
     try await next.accounts.addUser("alice", hash: "", role: .device)
-    await #expect(throws: DiskReserve.noRoom) { try await next.probeRoom() }
+    await #expect(throws: DiskReserve.noSpace) { try await next.probeSpace() }
   }
 
-  @Test func `renditions make room before anything is refused`() async throws {
+  @Test func `renditions make space before anything is refused`() async throws {
     let disk = try Disk()
     let store = try Store(folder: disk.folder, reserve: DiskReserve.size)
     let (old, new) = (Digest(of: "old"), Digest(of: "new"))
@@ -178,11 +178,11 @@ struct DiskReserveSystemTests {
         key, bytes: [UInt8](repeating: 7, count: 12 << 20), contentType: "image/png")
     }
     #expect(FileSystem.setModified(store.renditions.path(of: old), Date() - 3600))
-    #expect(await store.makeRoom(Retention()).count == 0, "there is room")
+    #expect(await store.makeSpace(Retention()).count == 0, "there is space")
     disk.fill()
-    #expect(await store.makeRoom(Retention()).count == 1)
+    #expect(await store.makeSpace(Retention()).count == 1)
     #expect(store.renditions.rendition(old) == nil && store.renditions.rendition(new) != nil)
     store.reserve.update()
-    #expect(store.reserve.hasRoom)
+    #expect(store.reserve.hasSpace)
   }
 }

@@ -50,8 +50,8 @@ struct WritingFunction: Sendable {
     + audit
     + upkeep
 
-  /// The functions that take room and can wait until there is some, except to repeat what was done already.
-  static let needingRoom: Set = [
+  /// The functions that take space and can wait until there is some, except to repeat what was done already.
+  static let needingSpace: Set = [
     "addDraft", "addWebhook", "amend", "announce", "changeDraft", "completeAudience", "create",
     "eraseRecords", "keep", "putSegment", "releaseHeldEvents", "setAttributes", "signUp",
     "writeNextParts",

@@ -114,13 +114,13 @@ extension Condition.Code {
   fileprivate var end: String {
     switch self {
     case .diskLow: "the disks have space again"
-    case .diskFull: "there is room again: all is taken again"
+    case .diskFull: "there is space again: all is taken again"
     case .clockJumped: "the clock has not been set for an hour"
     case .clockDiffers: "the clocks of this machine and of the PostgreSQL server agree again"
     case .providerUnusable: "people can sign in at the provider of OpenID Connect again"
     case .databaseLocked: "the database can be changed again"
     case .databaseAway: "the database responds again"
-    case .databaseFull: "the PostgreSQL server has room again"
+    case .databaseFull: "the PostgreSQL server has space again"
     case .databaseDamaged: "the database is sound again"
     }
   }

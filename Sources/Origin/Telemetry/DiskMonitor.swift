@@ -4,7 +4,7 @@ import Media
 import Store
 import Synchronization
 
-/// Looks at the disks that the server writes to, makes room for the database, and says which of them are full.
+/// Looks at the disks that the server writes to, makes space for the database, and says which of them are full.
 final class DiskMonitor: Sendable {
   /// A file system that the server writes to.
   struct Disk: Sendable {
@@ -87,7 +87,7 @@ final class DiskMonitor: Sendable {
   /// Looks at the disks; one that does not respond at once is recorded when it does.
   func update() async {
     // What can be made again goes first.
-    let removed = await store.makeRoom(retention).count
+    let removed = await store.makeSpace(retention).count
     if removed > 0 { counts.count(.evicted, removed) }
     for disk in disks.dropFirst() { look(at: disk) }
     await withCheckedContinuation { continuation in
@@ -120,7 +120,7 @@ final class DiskMonitor: Sendable {
     for (disk, space) in spaces {
       let text = "the disk of \(disk.text) \(disk.path)"
       let isFirst = disk.path == disks.first?.path
-      if isFirst, !store.reserve.hasRoom {
+      if isFirst, !store.reserve.hasSpace {
         full.append(
           Finding(
             disk.path,
@@ -129,19 +129,19 @@ final class DiskMonitor: Sendable {
                 ? "new notifications and files are refused, while receipts, withdrawals and what else is small are "
                   + "stored in the space kept for them"
                 : "files are refused")
-              + "; make room: nothing has to be restarted"))
+              + "; make space: nothing has to be restarted"))
       } else if !isFirst, disk.label != "renditions",
         space.free < min(Self.nothing, space.total / 16) * (wasFull ? 2 : 1)
       {
         full.append(
           Finding(
             disk.path,
-            "\(text) is full (\(Self.size(space.free)) free): files are refused until there is room"
+            "\(text) is full (\(Self.size(space.free)) free): files are refused until there is space"
           ))
       } else if space.free < min(Self.little, space.total / 20) / 10 * (wasLow ? 11 : 10) {
         low.append(
           Finding(
-            disk.path, "\(text) will be full soon (\(Self.size(space.free)) free): make room"))
+            disk.path, "\(text) will be full soon (\(Self.size(space.free)) free): make space"))
       }
     }
     set(.diskFull, full)

@@ -45,7 +45,7 @@ final class Readiness: Sendable {
   /// Changes wait for those before them, so one that waits tells as much as several.
   private let writing = Attempt()
   /// The same of files.
-  private let room = Attempt()
+  private let space = Attempt()
 
   /// A check answers all who ask within this time: anybody may ask, and it writes to the disk.
   private static let validity = Duration.seconds(1)
@@ -111,13 +111,13 @@ final class Readiness: Sendable {
 
   /// What is wrong with the store: the database, its disk, and the object store.
   private func storeProblem(for purpose: Purpose) async -> Problem? {
-    async let room = purpose == .devices ? Result.success(()) : roomOutcome()
+    async let space = purpose == .devices ? Result.success(()) : spaceOutcome()
     async let objects = Attempt().outcome(within: Self.patience, clock) { [store] in
       try await store.probeObjects()
     }
     let database = await databaseOutcome(for: purpose)
     record(database, purpose)
-    let outcomes = await [database, room, objects]
+    let outcomes = await [database, space, objects]
     let does = purpose == .devices ? "does not respond" : "takes nothing new"
     if let error = outcomes.lazy.compactMap({ $0?.failure }).first {
       let reason = error.logDescription
@@ -144,8 +144,8 @@ final class Readiness: Sendable {
     }
   }
 
-  private func roomOutcome() async -> Result<Void, any Error>? {
-    await room.outcome(within: Self.patience, clock) { [store] in try await store.probeRoom() }
+  private func spaceOutcome() async -> Result<Void, any Error>? {
+    await space.outcome(within: Self.patience, clock) { [store] in try await store.probeSpace() }
   }
 
   /// Says what is wrong with the database, by a read or a change that has failed, or takes too long: then the outcome
@@ -169,7 +169,7 @@ final class Readiness: Sendable {
       conditions.set(
         .databaseFull,
         code == .full && !store.isDatabaseLocal
-          ? "the disk of the PostgreSQL server is full: nothing is stored until there is room there"
+          ? "the disk of the PostgreSQL server is full: nothing is stored until there is space there"
           : nil)
     }
     if let damage = store.damage { conditions.set(.databaseDamaged, damage) }

@@ -166,7 +166,7 @@ package final class UnpackedPlugin: Sendable {
         throw PluginTester.Problem(
           reason: "its files have more than \(PluginArchive.Limit.bytes >> 20) MiB")
       }
-      try requireRoom()
+      try requireSpace()
       try write(header, to: place + "/" + path)
     }
 
@@ -178,14 +178,14 @@ package final class UnpackedPlugin: Sendable {
           throw PluginTester.Problem(reason: "\(path) is both a file and a folder")
         }
         folders.insert(path)
-        try requireRoom()
+        try requireSpace()
         let folder = place + "/" + path
         // Whatever the umask is.
         guard mkdir(folder, 0o755) == 0, chmod(folder, 0o755) == 0 else { throw Errno.current }
       }
     }
 
-    private func requireRoom() throws {
+    private func requireSpace() throws {
       guard files.count + folders.count <= PluginArchive.Limit.entries else {
         throw PluginTester.Problem(
           reason: "it has more than \(PluginArchive.Limit.entries) files")

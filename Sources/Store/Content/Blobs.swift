@@ -115,7 +115,7 @@ package final class Blobs: Sendable {
   ) async throws -> (blob: Blob, isNew: Bool) {
     // A stored file of another size was cut short by a power cut; the new one replaces it.
     let isNew = size(of: blob.digest) != blob.size || !renew(blob.digest)
-    if isNew { try reserve.requireRoom() }
+    if isNew { try reserve.requireSpace() }
     if isNew { file.setModified(now()) } else { file.remove() }
     // Also for a stored blob: another request may have renamed it and not yet made the name durable.
     try await groupCommit.commit(isNew ? file : nil, as: path(of: blob.digest))

@@ -288,7 +288,7 @@ extension DataFolder {
 
 extension DataFolder {
   /// Throws if a file of a megabyte cannot be written; the reason names no path, since anybody may read it.
-  func requireRoom() throws(StoreError) {
+  func requireSpace() throws(StoreError) {
     do throws(StoreError) {
       let file = try TemporaryFile(in: self)
       let status = posix_fallocate(file.file.number, 0, 1 << 20)

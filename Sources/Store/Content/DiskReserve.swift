@@ -1,12 +1,12 @@
 import Glibc
 import Synchronization
 
-/// Space on the disk of the data folder that is kept for changes that cannot wait until there is room: receipts,
+/// Space on the disk of the data folder that is kept for changes that cannot wait until there is space: receipts,
 /// withdrawals, ends of sessions and registrations, what became of pushes, and removals.
 ///
 /// It is a file, since a limit of what the server itself writes would not hold off other programs. It is given up when
-/// the database could not be written, and made again when there is room for it. From the one to the other, and while
-/// little is free, whatever takes room is refused with ``requireRoom()``.
+/// the database could not be written, and made again when there is space for it. From the one to the other, and while
+/// little is free, whatever takes space is refused with ``requireSpace()``.
 package final class DiskReserve: Sendable {
   private struct State {
     var isWhole: Bool
@@ -23,12 +23,12 @@ package final class DiskReserve: Sendable {
   /// Nil if nothing is kept.
   private let file: StoreFile?
   private let size: Int
-  /// Less is no room.
+  /// Less is no space.
   let low: Int
   private let state: Mutex<State>
   private let isOpen: Atomic<Bool>
 
-  /// A reserve of at most `size` bytes, of which as much is made as there is room for.
+  /// A reserve of at most `size` bytes, of which as much is made as there is space for.
   init(in folder: DataFolder, size: Int) {
     let space = DiskSpace(of: folder.path)
     let total = space?.total ?? .max
@@ -44,20 +44,20 @@ package final class DiskReserve: Sendable {
     update()
   }
 
-  /// Whether there is room for what can wait.
-  package var hasRoom: Bool { isOpen.load(ordering: .relaxed) }
+  /// Whether there is space for what can wait.
+  package var hasSpace: Bool { isOpen.load(ordering: .relaxed) }
 
   /// Whether there is space that the database can be given.
   var isWhole: Bool { state.withLock { $0.isWhole && file != nil } }
 
-  /// Throws `full` if there is no room for what can wait.
-  package func requireRoom() throws(StoreError) {
-    if !hasRoom { throw Self.noRoom }
+  /// Throws `full` if there is no space for what can wait.
+  package func requireSpace() throws(StoreError) {
+    if !hasSpace { throw Self.noSpace }
   }
 
   /// For what is refused although it could perhaps be written.
-  static let noRoom = StoreError(
-    .full, "the disk of the data folder is full: nothing new is taken until there is room",
+  static let noSpace = StoreError(
+    .full, "the disk of the data folder is full: nothing new is taken until there is space",
     retryAfter: 30)
 
   /// Gives the space to the database, which could not be written; false if it has it already.
@@ -70,7 +70,7 @@ package final class DiskReserve: Sendable {
     }
   }
 
-  /// Looks at the disk, and keeps the space again if there is room for it; may wait for the disk.
+  /// Looks at the disk, and keeps the space again if there is space for it; may wait for the disk.
   package func update() {
     guard let space = DiskSpace(of: folder.path) else { return }
     state.withLock { state in

@@ -81,7 +81,7 @@ package final class Renditions: Sendable {
   /// Stores a file of `Store.temporaryFolder` by moving it; nothing is left at `file`.
   ///
   /// If the key has a rendition already, returns that one. Throws if the content type or a field has a
-  /// line break, and `full` if there is no room for a cache.
+  /// line break, and `full` if there is no space for a cache.
   package func store(
     _ key: Digest, moving file: String, contentType: String, fields: [Rendition.Field] = []
   ) async throws -> Rendition {
@@ -152,7 +152,7 @@ package final class Renditions: Sendable {
   private func publishAndUpload(
     _ key: Digest, _ publish: @escaping @Sendable () throws -> (rendition: Rendition, isNew: Bool)
   ) async throws -> Rendition {
-    try reserve.requireRoom()
+    try reserve.requireSpace()
     let (rendition, isNew) = try await queue.run(publish)
     if isNew { startUpload(key) }
     return rendition

@@ -16,7 +16,7 @@ extension StoreError {
     switch state {
     case "53100":
       self.init(
-        .full, "the disk of the PostgreSQL server is full (\(message)): make room there",
+        .full, "the disk of the PostgreSQL server is full (\(message)): make space there",
         retryAfter: 30)
     case _ where ["08", "53"].contains(state.prefix(2)), "57P01", "57P02", "57P03", "57P05",
       "25P03":

@@ -87,7 +87,7 @@ final class PostgresTransaction: PostgresQueryable, Changing {
   }
 
   // The disk is the PostgreSQL server's.
-  func requireRoom() {}
+  func requireSpace() {}
 
   func takesUpkeep() throws -> Bool {
     try value(

@@ -15,11 +15,11 @@ protocol Changing: Queryable {
   /// other transaction changes rows.
   func lock(_ clause: String) -> String
 
-  /// Throws `full` if the disk of a database in the data folder has no room; called first by each change that takes
-  /// room and can wait, since nobody has been told that it was made, or since it is made later.
+  /// Throws `full` if the disk of a database in the data folder has no space; called first by each change that takes
+  /// space and can wait, since nobody has been told that it was made, or since it is made later.
   ///
   /// All others are committed as long as the space lasts that was kept for them (``DiskReserve``).
-  func requireRoom() throws
+  func requireSpace() throws
 
   /// Waits until no other transaction that changes what has this name is under way, and keeps others waiting until its
   /// own end.

@@ -27,7 +27,7 @@ extension EngineTables {
   func setAttributes(_ attributes: [String: [String: String]]) async throws -> Set<String> {
     let now = now()
     return try await database.write { transaction in
-      try transaction.requireRoom()
+      try transaction.requireSpace()
       let names = attributes.keys.sorted()
       let users: [String: UserID] = try transaction.dictionary(
         """

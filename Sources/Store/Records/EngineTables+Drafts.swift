@@ -5,7 +5,7 @@ extension EngineTables {
   func addDraft(_ new: DraftChange, by user: UserID) async throws -> StoredDraft? {
     let now = now()
     return try await database.write { transaction in
-      try transaction.requireRoom()
+      try transaction.requireSpace()
       guard try transaction.lockQuota(of: user) else { return nil }
       let count = try transaction.value(
         "SELECT count(*) FROM draft WHERE author = $1", user, as: Int.self)
@@ -42,7 +42,7 @@ extension EngineTables {
   ) async throws -> DraftResult {
     let now = now()
     return try await database.write { transaction in
-      try transaction.requireRoom()
+      try transaction.requireSpace()
       let changed = try transaction.run(
         """
         UPDATE draft SET name = $1, content = $2, template = $3, editor = $4, updated = $5, asset = $8,

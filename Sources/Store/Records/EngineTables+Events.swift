@@ -48,7 +48,7 @@ extension EngineTables {
     let now = now()
     guard let next, next <= now else { return next }
     let count = try await database.write { transaction in
-      try transaction.requireRoom()
+      try transaction.requireSpace()
       // Another node that does the same finds none of these.
       let due = try transaction.all(
         """

@@ -13,7 +13,7 @@ extension EngineTables {
       {
         return stored
       }
-      try transaction.requireRoom()
+      try transaction.requireSpace()
       let new =
         try stored.map { try transaction.waitingForApproval(new, insteadOf: $0, at: now) } ?? new
       if let user = new.device { try transaction.countOwnNotification(of: user, at: now) }

@@ -7,7 +7,7 @@ extension EngineTables {
   ) async throws -> SegmentResult {
     let now = now()
     return try await database.write { transaction in
-      try transaction.requireRoom()
+      try transaction.requireSpace()
       guard try transaction.lockQuota(of: user) else {
         throw StoreError(.missing, "the user was removed")
       }
@@ -130,7 +130,7 @@ extension EngineTables {
     let (now, id) = (now(), notification.id)
     let recipients = Set(new.recipients).sorted()
     return try await database.write { transaction in
-      try transaction.requireRoom()
+      try transaction.requireSpace()
       // The lock: a change may be under way.
       let isAwaited = try transaction.value(
         "SELECT true FROM due_audience WHERE notification = $1 \(transaction.lock("FOR UPDATE"))",

@@ -5,7 +5,7 @@ extension EngineTables {
   func signUp(_ new: NewSignUp) async throws -> SignUpResult {
     let now = now()
     return try await database.write { transaction in
-      try transaction.requireRoom()
+      try transaction.requireSpace()
       if new.isWaiting {
         // Others do not count at the same time.
         try transaction.waitForOthers("sign-up")

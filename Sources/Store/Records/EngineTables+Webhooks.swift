@@ -8,7 +8,7 @@ extension EngineTables {
   ) async throws -> StoredWebhook? {
     let now = now()
     return try await database.write { transaction in
-      try transaction.requireRoom()
+      try transaction.requireSpace()
       guard let id = try transaction.insertAccessToken(hash, name, scope, of: user, at: now) else {
         return nil
       }
@@ -38,7 +38,7 @@ extension EngineTables {
   ) async throws {
     let now = now()
     try await database.write { transaction in
-      try transaction.requireRoom()
+      try transaction.requireSpace()
       // Locked, so that no two deliveries are counted at once.
       let owner = try transaction.value(
         "SELECT user_id FROM access_token JOIN webhook ON token = id WHERE id = $1", webhook,

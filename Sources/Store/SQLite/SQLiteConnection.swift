@@ -147,7 +147,7 @@ final class SQLiteConnection: Changing {
 
   func takesUpkeep() -> Bool { true }
 
-  func requireRoom() throws { try reserve?.requireRoom() }
+  func requireSpace() throws { try reserve?.requireSpace() }
 }
 
 // MARK: - Many values

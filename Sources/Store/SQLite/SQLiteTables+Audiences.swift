@@ -88,7 +88,7 @@ extension SQLiteTables {
     if next.isEmpty { return false }
     let now = now()
     try await database.write { connection in
-      try connection.requireRoom()
+      try connection.requireSpace()
       let deadline = ContinuousClock.now + time
       repeat {
         let id = try connection.rows(query, values: values, limit: 1) { try $0.next(Int.self) }

@@ -16,7 +16,7 @@ extension SQLiteTables {
       {
         return (earlier, false)
       }
-      try connection.requireRoom()
+      try connection.requireSpace()
       guard let replaced = try connection.replaced(by: new) else { return nil }
       try connection.requireRenewed(new.blob?.digest, in: blobs)
       try connection.requireSegment(of: new)

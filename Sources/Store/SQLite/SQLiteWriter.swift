@@ -66,7 +66,7 @@ final class SQLiteWriter: Sendable {
       if connection.isInTransaction { try? connection.script("ROLLBACK") }
       damage.record(error)
       let lost = performed.map(\.change) + changes[next...]
-      // With the space that was kept for them, all changes are made once more, except the ones that take room.
+      // With the space that was kept for them, all changes are made once more, except the ones that take space.
       if error.isFull, connection.reserve?.release() == true {
         return commit(lost, on: connection)
       }
@@ -102,6 +102,6 @@ extension Error {
   /// Whether the disk did not take what was written to it.
   fileprivate var isFull: Bool {
     let error = self as? StoreError
-    return error?.code == .full && error != DiskReserve.noRoom
+    return error?.code == .full && error != DiskReserve.noSpace
   }
 }

@@ -62,7 +62,7 @@ extension Store {
   /// Safe at any time. Queued jobs are kept regardless of their age.
   package func collect(_ retention: Retention) async throws -> CollectionReport {
     var report = CollectionReport()
-    // A database that cannot be written must not keep content from being removed, which makes room for it.
+    // A database that cannot be written must not keep content from being removed, which makes space for it.
     var failure: (any Error)?
     do { report.notifications = try await removeOldRecords(retention) } catch { failure = error }
     (report.blobs, report.blobBytes) = try await removeUnreferencedBlobs(
@@ -109,7 +109,7 @@ extension Store {
 
   /// Removes renditions while the disk that they are on has little space, the least recently used first: they can be
   /// made again.
-  package func makeRoom(_ retention: Retention) async -> (count: Int, bytes: Int) {
+  package func makeSpace(_ retention: Retention) async -> (count: Int, bytes: Int) {
     guard renditions.size > 0, let free = DiskSpace(of: folder.renditions)?.free,
       free < 2 * reserve.low
     else { return (0, 0) }

@@ -160,7 +160,7 @@ enum ServeCommand: Command {
     }
     try OriginConfiguration.prepareDescriptors()
     // Before anything is made anywhere.
-    try DataFolderAdmin.requireRoom(in: configuration.data)
+    try DataFolderAdmin.requireSpace(in: configuration.data)
     if configuration.isDemo { SampleFiles.prepareDemo(configuration) }
     let log = try arguments.operatorLog()
     if let warning = exposedEnvironment(arguments.environment) {

@@ -4,7 +4,7 @@ import StandIns
 import Testing
 import Waiting
 
-/// What the server does while the data folder's file system has no room.
+/// What the server does while the data folder's file system has no space.
 @Suite(
   .timeLimit(.minutes(5)),
   .enabled(if: getuid() == 0, "a small file system is mounted, which takes root"))
@@ -49,7 +49,7 @@ struct FullDiskSystemTests {
       body: Array(body.utf8))
   }
 
-  @Test func `refuses what cannot be stored, loses nothing that was, and goes on with room`()
+  @Test func `refuses what cannot be stored, loses nothing that was, and goes on with space`()
     async throws
   {
     try await lend { server, services, ballast in
@@ -67,7 +67,7 @@ struct FullDiskSystemTests {
       for number in 0..<5 {
         let answer = try post(server, "late \(number)")
         guard answer.status != 201 else {
-          acknowledged.append("late \(number)")  // it found room
+          acknowledged.append("late \(number)")  // it found space
           continue
         }
         refused.append("late \(number)")
@@ -78,7 +78,7 @@ struct FullDiskSystemTests {
       #expect(!refused.isEmpty)
       try services.apns.answer([:])
       try FileManager.default.removeItem(atPath: ballast)
-      try await eventually("there is room again") { try post(server, "last").status == 201 }
+      try await eventually("there is space again") { try post(server, "last").status == 201 }
       acknowledged.append("last")
       var arrived: Set<String> = []
       try await eventually("everything acknowledged arrives") {
@@ -113,7 +113,7 @@ struct FullDiskSystemTests {
       #expect(try server.measured(#"richpush_ready{for="devices"}"#) == 1)
       #expect(server.log.contains("publishing is disturbed: The store takes nothing new"))
       try FileManager.default.removeItem(atPath: ballast)
-      try await eventually("there is room again") { try ready("?for=publishing").status == 200 }
+      try await eventually("there is space again") { try ready("?for=publishing").status == 200 }
       #expect(server.log.contains("publishing is possible again"))
       #expect(!server.log.contains("devices cannot be served"))
     }
@@ -142,7 +142,7 @@ struct FullDiskSystemTests {
   }
 
   @Test
-  func `what is small is stored and survives a kill, and with room all is, without a restart`()
+  func `what is small is stored and survives a kill, and with space all is, without a restart`()
     async throws
   {
     try await lend { server, _, ballast in
@@ -186,17 +186,17 @@ struct FullDiskSystemTests {
         try server.measured(#"richpush_condition{code="disk.full"}"#) == 1
       }
       try FileManager.default.removeItem(atPath: ballast)
-      try await eventually("there is room again") { try post(server, "last").status == 201 }
+      try await eventually("there is space again") { try post(server, "last").status == 201 }
       try await eventually("the operator is told that, too") {
         try server.measured(#"richpush_condition{code="disk.full"}"#) == 0
-          && server.log.contains("there is room again")
+          && server.log.contains("there is space again")
       }
       #expect(try server.measured(#"richpush_disk_free_bytes{folder="data"}"#) > 16e6)
     }
   }
 
   @Test(.enabled(if: PostgresServer.isInstalled, "needs the package postgresql-15"))
-  func `with PostgreSQL only files wait for room`() async throws {
+  func `with PostgreSQL only files wait for space`() async throws {
     let database = try PostgresServer()
     try await lend(flags: ["--database", database.url]) { server, _, ballast in
       #expect(try post(server, "early").status == 201)
@@ -213,7 +213,7 @@ struct FullDiskSystemTests {
           + "Content-Length: \(file.count)\r\n", body: file)
       #expect(upload.status == 507, "\(upload.text)")
       try FileManager.default.removeItem(atPath: ballast)
-      try await eventually("there is room again") {
+      try await eventually("there is space again") {
         try server.measured(#"richpush_condition{code="disk.full"}"#) == 0
       }
     }
