@@ -240,7 +240,7 @@ import Waiting
         configuration.approveAbove = 2
         configuration.signUp = .approval
         configuration.subjects = [.init(tag: "news", name: "News")]
-        configuration.compatibility = try CompatibilitySettings(["webhooks"], ntfy: nil)
+        configuration.compatibility = try CompatibilitySettings(["webhooks", "bark"], ntfy: nil)
       }, body)
   }
 
@@ -300,6 +300,18 @@ import Waiting
       let sent = try #require(try await server.entries().last?.event)
       #expect(sent.action == "notification.sent" && sent.actor.credential == .token)
       #expect(sent.actor.credentialID == "1" && sent.object?.kind == "notification")
+
+      // Bark's clients may have the token in the body.
+      let bounded = try await server.execute(
+        "POST", "/api/tokens", as: "publisher", body: #"{"name":"bark","to":["news"]}"#)
+      let key = try #require(bounded.json["token"] as? String)
+      let pushed = try await server.execute(
+        "POST", "/push", fields: ["Content-Type": "application/json"],
+        body: #"{"device_key":"\#(key)","body":"B"}"#)
+      #expect(pushed.status == 200, "\(pushed.text)")
+      let bark = try #require(try await server.entries().last?.event)
+      #expect(bark.action == "notification.sent" && bark.actor.credential == .token)
+      #expect(bark.actor.credentialID == "2" && bark.actor.number == sent.actor.number)
 
       let phone = try await server.register("AABB", as: "device")
       let given = try await server.execute("POST", "/api/register/\(phone)/token", as: "device")

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import Origin
 
 /// Where commands find the store that neither `--data` nor `RICHPUSH_DATA` names.
