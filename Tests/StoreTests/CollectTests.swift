@@ -177,6 +177,44 @@ import Testing
     #expect(jobs.map(\.notificationID) == [0])
   }
 
+  @Test func `keeps the devices of a large audience until it is approved`() async throws {
+    let store = try scratch.open()
+    let crowd = try await store.crowd()
+    for user in crowd.prefix(1050) { try await store.register("of \(user.rawValue)", of: user) }
+    var new = NotificationInsert.any(to: crowd)
+    (new.sender, new.approvalAbove) = (shop, 1000)
+    new.pushes = [
+      PushInsert(
+        lane: "fcm",
+        target: .devices(RegistrationIDs(crowd.prefix(1050).map { "of \($0.rawValue)" })),
+        kind: "alert")
+    ]
+    let waiting = try await store.notifications.create(new).notification
+    #expect(waiting.awaitsApproval)
+    _ = try await store.collect(retention)
+    scratch.pass(2 * retention.historyAge)
+    _ = try await store.collect(retention)
+    let result = try await store.approvals.decide(
+      waiting.id, .approve(version: waiting.contentVersion), by: news, isAdmin: false)
+    guard case .decided = result else { throw StoreError(.failed, "\(result)") }
+    try await store.notifications.completeAudience(of: waiting.id)
+    #expect(try await store.count("job") == 1050)
+  }
+
+  @Test func `removes a push without devices only when it is old`() async throws {
+    let store = try scratch.open()
+    func send() async throws {
+      var new = NotificationInsert.any(to: alice)
+      new.pushes = [PushInsert(lane: "fcm", target: .devices(["gone"]), kind: "alert")]
+      _ = try await store.notifications.create(new)
+    }
+    try await send()
+    scratch.pass(retention.historyAge + 1)
+    try await send()
+    _ = try await store.collect(retention)
+    #expect(try await store.count("push") == 1)
+  }
+
   @Test func `removes what was sent long ago behind any number of pushes that wait`() async throws {
     let store = try scratch.open()
     func send(by lane: String, isSettled: Bool) async throws {

@@ -242,9 +242,15 @@ extension EngineTables {
       before: time, from: "job", where: "state <> 'queued' AND updated < $3",
       created: "SELECT created FROM job JOIN push ON push.id = job.push "
         + "JOIN notification ON notification.id = push.notification WHERE job.id = $1")
+    // So may devices that are still to get jobs.
     try await removeAmongQueued(
       before: time, from: "push",
-      where: "CAST($3 AS bigint) > 0 AND NOT EXISTS (SELECT 1 FROM job WHERE job.push = push.id)",
+      where: """
+        NOT EXISTS (SELECT 1 FROM job WHERE job.push = push.id)
+        AND NOT EXISTS (SELECT 1 FROM audience_part WHERE audience_part.push = push.id)
+        AND NOT EXISTS (
+          SELECT 1 FROM notification WHERE notification.id = push.notification AND created >= $3)
+        """,
       created: "SELECT created FROM push JOIN notification ON notification.id = push.notification "
         + "WHERE push.id = $1")
     // Of a lane that nothing is to be sent by any more: a service that a device had chosen, for instance.
@@ -303,10 +309,10 @@ extension EngineTables {
       """, value)
   }
 
-  /// Removes rows that meet a condition on `$3`, a time, from those that are as old; any number of queued ones, which
-  /// stay, may lie between them.
+  /// Removes rows that meet a condition, which requires that they are older than `$3`, a time; any number of queued ones,
+  /// which stay, may lie between them.
   ///
-  /// `created` selects when the notification of a row was created: later rows are not old enough.
+  /// `created` selects when the notification of a row was created: later rows are not old enough, and not looked at.
   private func removeAmongQueued(
     before time: Date, from table: String, where condition: String, created: String
   ) async throws {
