@@ -18,16 +18,23 @@ extension SidecarPublisher {
   /// The most users that the log names.
   private static let named = 10
 
+  /// What a file was published as last, if that was with the same sidecar.
+  func publication(of file: PublishedFile) async throws(ServiceError) -> FilePublication? {
+    let publication = try await ServiceError.mapping {
+      try await assets.store.notifications.publication(ofFile: file.path, in: file.folder)
+    }
+    return publication?.sidecar == file.sidecar ? publication : nil
+  }
+
   /// What a file was published as last with the same sidecar and by the same sender; nil if the notification has
   /// expired, another has taken its place, or it has been changed since by other means.
   func earlier(
     of file: PublishedFile, sender: UserID
   ) async throws(ServiceError) -> Earlier? {
+    guard let publication = try await publication(of: file) else { return nil }
     let notifications = assets.store.notifications
     return try await ServiceError.mapping {
       guard
-        let publication = try await notifications.publication(
-          ofFile: file.path, in: file.folder), publication.sidecar == file.sidecar,
         let notification = try await notifications.notification(publication.notification),
         notification.replacedBy == nil, notification.sender == sender,
         notification.blob?.digest == publication.content

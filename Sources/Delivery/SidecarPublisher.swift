@@ -8,7 +8,8 @@ import Store
 /// Creates a notification from a dropped file with a sidecar, exactly once.
 ///
 /// Its idempotency key, a hash of the file's content and the sidecar, is stored with the notification. If
-/// the server is killed before it writes the result, it finds the notification later by that key.
+/// the server is killed before it writes the result, it finds the notification later by that key. What the file held is
+/// stored as well, and outlives the notification.
 package struct SidecarPublisher: SidecarPublishing {
   let assets: AssetIntake
   let publisher: Publisher
@@ -95,12 +96,16 @@ package struct SidecarPublisher: SidecarPublishing {
       let (notification, isNew) = try await notification(richType, names.file, sidecar, stamps[0])
       // A file that was only touched was sent and logged before.
       let isLogged = !isNew && folder.stamp(richType, named: names.sent) != nil
-      var result = JSONValue(JSONCoding.encode(notification))?.members ?? [:]
+      var text = notification.map { JSONCoding.encode($0) }
+      if text == nil {
+        text = try folder.read(richType, names.sent, limit: NotifySidecar.largest)
+      }
+      var result = text.flatMap { JSONValue($0)?.members } ?? [:]
       result["mark"] = .string(mark)
       try folder.put(text: JSONCoding.text(result) + "\n", richType, names.sent)
       folder.removeResult(richType, names.error)
       let state =
-        notification.approval == nil ? "is sent" : "awaits the approval of another publisher"
+        notification?.approval == nil ? "is sent" : "awaits the approval of another publisher"
       if !isLogged { assets.log(.info, "assets", "\(richType)/\(names.file) \(state)") }
       return nil
     } catch {
@@ -135,10 +140,10 @@ package struct SidecarPublisher: SidecarPublishing {
     assets.log(.warning, "assets", "\(richType)/\(result): \(reason)")
   }
 
-  /// The notification, created unless the same file and sidecar were sent before.
+  /// The notification, created unless the same file and sidecar were sent before; nil if they were, and it is gone.
   private func notification(
     _ richType: String, _ file: String, _ sidecarName: String, _ observed: String
-  ) async throws(ServiceError) -> (RichNotification, isNew: Bool) {
+  ) async throws(ServiceError) -> (RichNotification?, isNew: Bool) {
     guard let name = AssetName(file) else {
       throw ServiceError(.rejected, AssetName.problem(with: file) ?? "It is not a file's name.")
     }
@@ -188,6 +193,13 @@ package struct SidecarPublisher: SidecarPublishing {
         for: IdempotencyKey(key, request: request), sender: sender)
     }) {
       return (RichNotification(sent, isRead: false), false)
+    }
+    // Long ago.
+    if let publication = try await publication(of: published), publication.content == blob {
+      let sent = try await ServiceError.mapping {
+        try await assets.store.notifications.notification(publication.notification)
+      }
+      return (sent.map { RichNotification($0, isRead: false) }, false)
     }
     let new = try draft()
     if let due = new.notBefore, due < writtenTime(of: sidecarName, richType) {

@@ -262,6 +262,29 @@ import Waiting
     }
   }
 
+  @Test(arguments: [nil, 86_400])
+  func `what was sent stays sent when its history is gone`(
+    keptFor age: TimeInterval?
+  ) async throws {
+    let delivery = try await DeliveryFixture()
+    let publisher = publisher(delivery)
+    try drop(delivery)
+    _ = await publisher.publish("file", "big logo.v2.bin", .none, ofSidecar: false)
+    var retention = Retention()
+    retention.notificationAge = age
+    delivery.clock.advance(by: .seconds(retention.historyAge + 1))
+    try await delivery.publish(delivery.draft())
+    #expect(try await delivery.store.collect(retention).notifications == (age == nil ? 0 : 1))
+    // Touched, and with its result lost.
+    try drop(delivery)
+    _ = await publisher.publish("file", "big logo.v2.bin", .none, ofSidecar: false)
+    #expect(result(delivery, "sent.json")?.contains(#""id":0"#) == true)
+    try delivery.scratch.remove("assets/file/big logo.v2.bin.notify.sent.json")
+    _ = await publisher.publish("file", "big logo.v2.bin", .none, ofSidecar: false)
+    #expect(result(delivery, "sent.json") != nil && result(delivery, "error.txt") == nil)
+    #expect(try await delivery.store.notifications.notification(2) == nil)
+  }
+
   // MARK: - The publish folder
 
   @Test func `sends every file of the publish folder, with its own sidecar or the folder's`()

@@ -473,6 +473,10 @@ enum PostgresSchema {
     ALTER TABLE access_token ADD COLUMN status bigint NOT NULL DEFAULT 0;
     ALTER TABLE access_token ADD COLUMN audit bigint NOT NULL DEFAULT 0;
     """,
+    """
+    -- A file is known to be published also when its notification is gone.
+    ALTER TABLE published_file DROP CONSTRAINT published_file_notification_fkey;
+    """,
   ]
 
   /// The tables of ``version``.
@@ -637,12 +641,10 @@ enum PostgresSchema {
       PRIMARY KEY (sender, key)
     );
     CREATE INDEX idempotency_of_notification ON idempotency(notification);
-    -- The file of the drop folder that a notification was made of, with what it held then.
+    -- The file of the drop folder that a notification was made of, which may be gone, with what it held then.
     CREATE TABLE published_file(
       folder text NOT NULL, path text NOT NULL, sidecar text NOT NULL, content text NOT NULL,
-      notification bigint NOT NULL REFERENCES notification ON DELETE CASCADE
-        DEFERRABLE INITIALLY DEFERRED,
-      published bigint NOT NULL,
+      notification bigint NOT NULL, published bigint NOT NULL,
       PRIMARY KEY (folder, path)
     );
     CREATE INDEX published_file_of_notification ON published_file(notification);

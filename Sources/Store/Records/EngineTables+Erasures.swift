@@ -313,7 +313,9 @@ extension Changing {
   /// Removes notifications with everything that belongs to them, and notes their content if nothing else has it.
   fileprivate func erase(_ notifications: [Int], from blobs: Blobs, at now: Date) throws {
     if notifications.isEmpty { return }
-    try run("DELETE FROM event WHERE notification \(isIn("$1"))", notifications)
+    for table in ["event", "published_file"] {
+      try run("DELETE FROM \(table) WHERE notification \(isIn("$1"))", notifications)
+    }
     let removed = try all(
       """
       DELETE FROM notification WHERE id \(isIn("$1"))

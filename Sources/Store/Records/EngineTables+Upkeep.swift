@@ -265,10 +265,14 @@ extension EngineTables {
     }
     // Without one, none is removed: the first may be created meanwhile, with its key.
     guard let firstKept else { return }
+    // A copy of a published file finds what it was sent as by its key.
     try await removeAll(
       """
       DELETE FROM idempotency WHERE notification IN (
-        SELECT notification FROM idempotency WHERE notification < $1 LIMIT \(Self.batch))
+        SELECT notification FROM idempotency WHERE notification < $1 AND NOT EXISTS (
+          SELECT 1 FROM published_file
+          WHERE published_file.notification = idempotency.notification)
+        LIMIT \(Self.batch))
       """, firstKept)
   }
 

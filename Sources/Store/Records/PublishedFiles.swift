@@ -17,7 +17,7 @@ package struct PublishedFile: Sendable, Equatable {
 
 /// What a file of the drop folder was published as last.
 package struct FilePublication: Sendable, Equatable {
-  /// The notification.
+  /// The notification, which may be gone.
   package let notification: Int
   /// The digest of the file's sidecar then.
   package let sidecar: Digest

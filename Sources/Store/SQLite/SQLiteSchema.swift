@@ -455,6 +455,19 @@ enum SQLiteSchema {
     ALTER TABLE access_token ADD COLUMN status INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE access_token ADD COLUMN audit INTEGER NOT NULL DEFAULT 0;
     """,
+    """
+    -- A file is known to be published also when its notification is gone.
+    CREATE TABLE later_file(
+      folder TEXT NOT NULL, path TEXT NOT NULL, sidecar TEXT NOT NULL, content TEXT NOT NULL,
+      notification INTEGER NOT NULL, published INTEGER NOT NULL,
+      PRIMARY KEY (folder, path)
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO later_file
+      SELECT folder, path, sidecar, content, notification, published FROM published_file;
+    DROP TABLE published_file;
+    ALTER TABLE later_file RENAME TO published_file;
+    CREATE INDEX published_file_of_notification ON published_file(notification);
+    """,
   ]
 
   /// The tables of ``version``.
@@ -612,11 +625,10 @@ enum SQLiteSchema {
       PRIMARY KEY (sender, key)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX idempotency_of_notification ON idempotency(notification);
-    -- The file of the drop folder that a notification was made of, with what it held then.
+    -- The file of the drop folder that a notification was made of, which may be gone, with what it held then.
     CREATE TABLE published_file(
       folder TEXT NOT NULL, path TEXT NOT NULL, sidecar TEXT NOT NULL, content TEXT NOT NULL,
-      notification INTEGER NOT NULL REFERENCES notification ON DELETE CASCADE,
-      published INTEGER NOT NULL,
+      notification INTEGER NOT NULL, published INTEGER NOT NULL,
       PRIMARY KEY (folder, path)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX published_file_of_notification ON published_file(notification);
