@@ -240,6 +240,39 @@ import Testing
     #expect(deliveries.isEmpty)
   }
 
+  @Test func `what is known of recipients goes with them when a notification expires`()
+    async throws
+  {
+    let store = try scratch.open()
+    let crowd = try await store.crowd()
+    var new = NotificationInsert.any(to: crowd)
+    new.expires = scratch.now + 10
+    new.values = RecipientValues(["name"])
+    for user in crowd { new.values?.set("name", of: user, to: "x") }
+    let written = try await store.notifications.create(new).notification.id
+    try await store.notifications.completeAudience(of: written)
+    // Of this one the parts are left.
+    _ = try await store.notifications.create(new)
+    scratch.pass(11)
+    _ = try await store.collect(retention)
+    for table in ["recipient", "recipient_values", "audience_part", "push_event"] {
+      #expect(try await store.count(table) == 0, "\(table)")
+    }
+    #expect(try await store.count("notification") == 2)
+  }
+
+  @Test func `a step that fails keeps none of the others from running`() async throws {
+    let store = try scratch.open()
+    try await store.addPairing("kept", of: alice)
+    try await store.run("CREATE TABLE keeper(pairing bigint REFERENCES pairing)")
+    try await store.run("INSERT INTO keeper SELECT id FROM pairing")
+    try await store.record("asset", "{}")
+    scratch.pass(retention.historyAge + 1)
+    await #expect(throws: (any Error).self) { try await store.collect(retention) }
+    #expect(try await store.count("pairing") == 1)
+    #expect(try await store.events.events(after: 0, limit: 9).isEmpty)
+  }
+
   @Test func `keeps everything that is younger than its age`() async throws {
     let store = try scratch.open()
     var new = NotificationInsert.any(to: alice)

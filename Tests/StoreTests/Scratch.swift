@@ -215,11 +215,14 @@ extension Store {
     #expect(succeeded.count(where: { !$0 }) == 1 && succeeded[2])
   }
 
-  func removeNotifications() async throws {
+  func removeNotifications() async throws { try await run("DELETE FROM notification") }
+
+  /// Runs a statement.
+  func run(_ sql: String) async throws {
     if let tables = tables as? PostgresTables {
-      try await tables.database.run("DELETE FROM notification")
+      try await tables.database.run(sql)
     } else {
-      try await database.run("DELETE FROM notification")
+      try await database.run(sql)
     }
   }
 

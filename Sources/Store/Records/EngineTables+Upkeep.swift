@@ -153,13 +153,15 @@ extension EngineTables {
   private func removeRows(
     ofNotifications query: String, _ value: some Parameter & Sendable
   ) async throws {
+    let isOfThem = "notification IN (\(query))"
     for (table, key, condition) in [
-      ("recipient", ["user_id", "notification"], "notification IN (\(query))"),
-      (
-        "device_receipt", ["notification", "user_id", "registration"], "notification IN (\(query))"
-      ),
-      ("push_event", ["sequence"], "notification IN (\(query))"),
-      ("job", ["id"], "push IN (SELECT id FROM push WHERE notification IN (\(query)))"),
+      ("audience_part", ["id"], isOfThem),
+      ("recipient", ["user_id", "notification"], isOfThem),
+      ("recipient_values", ["notification", "user_id"], isOfThem),
+      ("device_receipt", ["notification", "user_id", "registration"], isOfThem),
+      ("push_event", ["sequence"], isOfThem),
+      ("job", ["id"], "push IN (SELECT id FROM push WHERE \(isOfThem))"),
+      ("push", ["id"], isOfThem),
     ] {
       let some = "FROM \(table) WHERE \(condition) LIMIT \(Self.batch)"
       while try await removeSome({ transaction in

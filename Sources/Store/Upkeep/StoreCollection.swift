@@ -74,29 +74,49 @@ extension Store {
 
   /// Removes what has expired or ended, and old history; returns how many notifications.
   private func removeOldRecords(_ retention: Retention) async throws -> Int {
-    try await tables.removeEndedSessions()
-    try await tables.removeExpiredAccessTokens(before: now() - StoredAccessToken.expiredAge)
-    try await tables.removeFailedDeliveries(before: now() - FailedDelivery.age)
-    try await tables.removeExpiredPairings(before: now() - Pairing.endedAge)
-    try await tables.removeDailyPushes(before: now() - SendingRules.day)
-    try await tables.removeEndedRegistrations(before: now() - RefusalRule.endedAge)
-    try await tables.removeAbandonedSignUps()
-    try await tables.removeErasedContent(
-      before: now().addingTimeInterval(-Self.erasedContentAge))
-    var notifications = try await tables.removeExpiredNotifications(
-      before: now().addingTimeInterval(-retention.historyAge))
-    if let age = retention.notificationAge {
-      notifications += try await tables.removeNotifications(before: now() - age)
+    var (notifications, failure): (Int, (any Error)?) = (0, nil)
+    // One that fails each time must not keep the next ones from running.
+    func attempt(_ step: () async throws -> Void) async {
+      do { try await step() } catch { failure = failure ?? error }
     }
-    if let age = retention.receiptAge { try await tables.removeReceipts(before: now() - age) }
-    try await tables.removeHistory(before: now().addingTimeInterval(-retention.historyAge))
-    try await tables.removeEvents(
-      before: now().addingTimeInterval(-retention.eventAge), keeping: retention.events)
-    try await tables.removeAuditEntries(
-      before: now().addingTimeInterval(-retention.auditAge), keeping: retention.auditEntries)
-    try await tables.removeAssetVersions(
-      endedBefore: now().addingTimeInterval(-retention.versionAge),
-      keepingBytes: retention.versionBytes)
+    await attempt { try await tables.removeEndedSessions() }
+    await attempt {
+      try await tables.removeExpiredAccessTokens(before: now() - StoredAccessToken.expiredAge)
+    }
+    await attempt { try await tables.removeFailedDeliveries(before: now() - FailedDelivery.age) }
+    await attempt { try await tables.removeExpiredPairings(before: now() - Pairing.endedAge) }
+    await attempt { try await tables.removeDailyPushes(before: now() - SendingRules.day) }
+    await attempt {
+      try await tables.removeEndedRegistrations(before: now() - RefusalRule.endedAge)
+    }
+    await attempt { try await tables.removeAbandonedSignUps() }
+    await attempt { try await tables.removeErasedContent(before: now() - Self.erasedContentAge) }
+    await attempt {
+      notifications += try await tables.removeExpiredNotifications(
+        before: now() - retention.historyAge)
+    }
+    if let age = retention.notificationAge {
+      await attempt {
+        notifications += try await tables.removeNotifications(before: now() - age)
+      }
+    }
+    if let age = retention.receiptAge {
+      await attempt { try await tables.removeReceipts(before: now() - age) }
+    }
+    await attempt { try await tables.removeHistory(before: now() - retention.historyAge) }
+    await attempt {
+      try await tables.removeEvents(
+        before: now() - retention.eventAge, keeping: retention.events)
+    }
+    await attempt {
+      try await tables.removeAuditEntries(
+        before: now() - retention.auditAge, keeping: retention.auditEntries)
+    }
+    await attempt {
+      try await tables.removeAssetVersions(
+        endedBefore: now() - retention.versionAge, keepingBytes: retention.versionBytes)
+    }
+    if let failure { throw failure }
     return notifications
   }
 
