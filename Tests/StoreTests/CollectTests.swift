@@ -261,6 +261,32 @@ import Testing
     #expect(try await store.count("notification") == 2)
   }
 
+  @Test func `keeps a notification for as long after its last recipient got it`() async throws {
+    let store = try scratch.open()
+    try await store.register("phone", of: bob)
+    let (first, last) = (scratch.now + 60, scratch.now + 7200)
+    var new = NotificationInsert.any(to: [alice, bob])
+    (new.localTime, new.notBefore) = ("2027-01-15T09:00 Europe/Zurich", first)
+    new.times = [first: [alice], last: [bob]]
+    _ = try await store.notifications.create(new)
+    var retention = retention
+    (retention.notificationAge, retention.receiptAge) = (3600, 3600)
+    func collect(until time: Date) async throws -> Int {
+      scratch.pass(time.timeIntervalSince(scratch.now))
+      let count = try await store.collect(retention).notifications
+      while try await store.events.releaseHeldEvents().map({ $0 <= scratch.now }) == true {}
+      return count
+    }
+    // Its event is still held back.
+    #expect(try await collect(until: last - 1) == 0)
+    #expect(try await collect(until: last) == 0)
+    #expect(try await store.notifications.inbox(of: bob, limit: 9).count == 1)
+    _ = try await store.notifications.markRead(0, user: bob, device: "phone")
+    #expect(try await collect(until: last + 3600) == 0)
+    #expect(try await store.count("device_receipt") == 1)
+    #expect(try await collect(until: last + 3601) == 1)
+  }
+
   @Test func `a step that fails keeps none of the others from running`() async throws {
     let store = try scratch.open()
     try await store.addPairing("kept", of: alice)

@@ -177,6 +177,7 @@ extension EngineTables {
       created < $1 AND coalesce(not_before, created) < $1
         AND NOT EXISTS (SELECT 1 FROM audience_part WHERE audience_part.notification = notification.id)
         AND NOT EXISTS (SELECT 1 FROM due_audience WHERE due_audience.notification = notification.id)
+        AND NOT EXISTS (SELECT 1 FROM held_event WHERE held_event.notification = notification.id)
         AND NOT EXISTS (
           SELECT 1 FROM push JOIN job ON job.push = push.id
           WHERE push.notification = notification.id AND job.state = 'queued')
@@ -184,13 +185,24 @@ extension EngineTables {
     var (total, next) = (0, 0)
     while next < end {
       // Some at once: the first time there may be millions.
-      let ids = try await database.read { [next] connection in
-        try connection.column(
-          "SELECT id FROM notification WHERE id >= $2 AND id < $3 AND \(isOver) ORDER BY id LIMIT 100",
-          time, next, end, as: Int.self)
+      let found = try await database.read { [next] connection in
+        try connection.all(
+          """
+          SELECT id, CASE WHEN local_time IS NULL AND per_minute IS NULL THEN 0 ELSE 1 END
+          FROM notification WHERE id >= $2 AND id < $3 AND \(isOver) ORDER BY id LIMIT 100
+          """, time, next, end
+        ) { row in (id: try row.next(Int.self), hasTimes: try row.next(Int.self) == 1) }
       }
-      guard let first = ids.first, let last = ids.last else { break }
-      let some = "SELECT id FROM notification WHERE id BETWEEN \(first) AND \(last) AND \(isOver)"
+      guard let last = found.last?.id else { break }
+      next = last + 1
+      var ids: [Int] = []
+      for (id, hasTimes) in found {
+        if hasTimes, try await isForSome(id, since: time) { continue }
+        ids.append(id)
+      }
+      if ids.isEmpty { continue }
+      let list = ids.map(String.init).joined(separator: ", ")
+      let some = "SELECT id FROM notification WHERE id IN (\(list)) AND \(isOver)"
       try await removeRows(ofNotifications: some, time)
       try await removeAll(
         """
@@ -199,9 +211,17 @@ extension EngineTables {
         """, time)
       total += try await removeAll(
         "DELETE FROM notification WHERE id IN (\(some) LIMIT 100)", time)
-      next = last + 1
     }
     return total
+  }
+
+  /// Whether some recipients learn of a notification only at a time, or later.
+  private func isForSome(_ id: Int, since time: Date) async throws -> Bool {
+    try await database.read { connection in
+      try connection.value(
+        "SELECT EXISTS (SELECT 1 FROM recipient WHERE notification = $1 AND due >= $2)", id, time,
+        as: Bool.self) == true
+    }
   }
 
   func removeReceipts(before time: Date) async throws {
@@ -215,6 +235,10 @@ extension EngineTables {
         FROM \(table) WHERE notification < $1 AND NOT EXISTS (
           SELECT 1 FROM notification AS late
           WHERE late.id = \(table).notification AND late.not_before >= $2)
+        AND NOT EXISTS (
+          SELECT 1 FROM recipient
+          WHERE recipient.user_id = \(table).user_id
+            AND recipient.notification = \(table).notification AND due >= $2)
         LIMIT \(Self.batch)
         """
       while try await removeSome({ transaction in
