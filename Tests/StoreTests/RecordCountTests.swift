@@ -46,4 +46,27 @@ import Testing
     while try await store.events.releaseHeldEvents().map({ $0 <= scratch.now }) == true {}
     try await expect(0, 1, "its time has come")
   }
+
+  @Test func `what awaits approval is counted until it is decided on or has ended`() async throws {
+    let store = try scratch.open()
+    var new = NotificationInsert.any(to: alice, bob)
+    (new.sender, new.approvalAbove) = (shop, 1)
+    let refused = try await store.notifications.create(new).notification.id
+    let withdrawn = try await store.notifications.create(new).notification.id
+    new.expires = scratch.now + 10
+    _ = try await store.notifications.create(new)
+    func expect(_ count: Int) async throws {
+      #expect(try await counts(store).awaitingApproval == count)
+      let listed = try await store.approvals.awaitingApproval(before: nil, limit: 9)
+      #expect(listed.count == count)
+    }
+    try await expect(3)
+    _ = try await store.approvals.decide(
+      refused, .refuse(reason: "No"), by: news, isAdmin: false)
+    try await expect(2)
+    #expect(try await store.notifications.withdraw(withdrawn))
+    try await expect(1)
+    scratch.pass(10)
+    try await expect(0)
+  }
 }

@@ -111,7 +111,8 @@ extension EngineTables {
             AND not_before > $1 AND held IS NULL AND withdrawn IS NULL AND awaits IS NULL
           """, now) ?? 0,
         awaitingApproval: try connection.value(
-          "SELECT count(*) FROM notification WHERE awaits = 1") ?? 0)
+          "SELECT count(*) FROM notification WHERE \(StoredNotification.awaitsDecision("$1"))", now)
+          ?? 0)
     }
   }
 

@@ -8,7 +8,7 @@ extension EngineTables {
       try connection.all(
         """
         SELECT \(SentNotification.columns)
-        WHERE awaits = 1 AND (expires IS NULL OR expires > $1) AND notification.id < $2
+        WHERE \(StoredNotification.awaitsDecision("$1")) AND notification.id < $2
         ORDER BY notification.id DESC LIMIT $3
         """, now, before ?? .max, max(0, limit), read: SentNotification.init)
     }
@@ -296,6 +296,11 @@ extension Changing {
 }
 
 extension StoredNotification {
+  /// The condition that it awaits approval, and has not ended, at the time in the parameter `time`, such as `$2`.
+  static func awaitsDecision(_ time: String) -> String {
+    "awaits = 1 AND (expires IS NULL OR expires > \(time))"
+  }
+
   /// What it says, shows, and when, as a digest: another one after each change of these.
   package var contentVersion: String {
     let texts = [
