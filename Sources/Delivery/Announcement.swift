@@ -29,6 +29,8 @@ package struct Announcement: Sendable {
     /// Names in the expression that no user had before: in demo mode guests get them now, but they may be
     /// misspelled.
     package var unknown: [String] = []
+    /// A notification whose recipients it asks for, which nobody knows any more.
+    var forgotten: Int?
     package var devices = AudienceDevices()
 
     /// The number of devices that no push service reaches.

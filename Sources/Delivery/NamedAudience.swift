@@ -96,6 +96,9 @@ extension Announcement {
     conditions.lastContact = segment.lastContact
     (conditions.opened, conditions.notOpened) = (segment.opened, segment.notOpened)
     for notification in [segment.opened, segment.notOpened].compactMap(\.self) {
+      if try await !store.segments.knowsRecipients(of: notification) {
+        found.forgotten = notification
+      }
       try await store.notifications.completeAudience(of: notification)
     }
     let members = try await store.segments.members(

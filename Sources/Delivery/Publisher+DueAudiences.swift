@@ -38,6 +38,12 @@ extension Publisher {
     var draft = try Draft(NewNotification(notification))
     draft.onMissing = .skip
     var addressees = try await announcement.addressees(of: draft)
+    if let forgotten = addressees.forgotten {
+      throw ServiceError(
+        .init(
+          "to", .noRecipients,
+          "Who got notification \(forgotten) is not known any more: it is gone, or has ended."))
+    }
     let values = try await announcement.values(for: draft, among: &addressees)
     var (new, media) = try await content(
       of: &draft, values, for: notification.sender, using: .all, insteadOf: notification)

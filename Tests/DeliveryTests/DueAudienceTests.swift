@@ -120,6 +120,62 @@ import Waiting
     #expect(nobody.code == .noRecipients)
   }
 
+  /// Publishes a notification to alice, who reads it, and bob, which ends in 300 seconds, and a reminder in 600 seconds.
+  private func remind(
+    _ audience: String, in delivery: DeliveryFixture
+  ) async throws -> (first: Int, reminder: Publisher.Published) {
+    let (end, time) = (delivery.clock.date + 300, delivery.clock.date + 600)
+    let first = try await delivery.publish(
+      delivery.draft(
+        #","expires":"\#(end.formatted(.iso8601))""#, to: #"["username:alice","username:bob"]"#)
+    ).notification.id
+    _ = try await delivery.store.notifications.markRead(
+      first, user: delivery.id("alice"), device: nil)
+    if audience == "segment:gold" {
+      try await save(#"{"notOpened":\#(first)}"#, in: delivery)
+    }
+    let reminder = try await delivery.publish(
+      delivery.draft(
+        #","notBefore":"\#(time.formatted(.iso8601))""#,
+        to: #"["\#(audience.replacing("ID", with: "\(first)"))"]"#))
+    #expect(reminder.reach.users == 1)
+    return (first, reminder)
+  }
+
+  @Test(arguments: ["notOpened:ID", "segment:gold"])
+  func `who has not opened one that has expired meanwhile gets it again`(audience: String)
+    async throws
+  {
+    let delivery = try await DeliveryFixture()
+    let (first, reminder) = try await remind(audience, in: delivery)
+    delivery.clock.advance(by: .seconds(400))
+    _ = try await delivery.store.collect(Retention())
+    delivery.clock.advance(by: .seconds(200))
+    _ = try await delivery.publisher.announceDue { _ in }
+    #expect(try await recipients(of: reminder, in: delivery) == [delivery.id("bob")])
+    // Nobody needs them any more.
+    _ = try await delivery.store.segments.removeSegment("gold", version: nil)
+    _ = try await delivery.store.collect(Retention())
+    #expect(try await delivery.store.notifications.receipts(of: first).isEmpty)
+  }
+
+  @Test(arguments: ["notOpened:ID", "segment:gold"])
+  func `a reminder of one that is gone is held`(audience: String) async throws {
+    let delivery = try await DeliveryFixture()
+    let reminder = try await remind(audience, in: delivery).reminder
+    delivery.clock.advance(by: .seconds(400))
+    var retention = Retention()
+    retention.notificationAge = 100
+    #expect(try await delivery.store.collect(retention).notifications == 1)
+    delivery.clock.advance(by: .seconds(200))
+    var said: [String] = []
+    _ = try await delivery.publisher.announceDue { said.append($0) }
+    #expect(said.count == 1 && said.first?.contains("is held: Who got notification") == true)
+    let held = try await delivery.store.notifications.notification(reminder.notification.id)
+    #expect(held?.held != nil)
+    #expect(try await recipients(of: reminder, in: delivery).isEmpty)
+  }
+
   @Test func `who has no value at that time is left out, and a dry run names who would be`()
     async throws
   {

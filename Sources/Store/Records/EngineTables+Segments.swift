@@ -69,6 +69,14 @@ extension EngineTables {
     }
   }
 
+  func knowsRecipients(of notification: Int) async throws -> Bool {
+    try await database.read { connection in
+      try connection.value(
+        "SELECT EXISTS (SELECT 1 FROM notification WHERE id = $1 AND emptied IS NULL)",
+        notification, as: Bool.self) == true
+    }
+  }
+
   func members(
     meeting conditions: AudienceConditions, allowingPasswordless: Bool
   ) async throws -> AudienceMembers {

@@ -119,8 +119,10 @@ extension EngineTables {
 
   func removeExpiredNotifications(before time: Date) async throws -> Int {
     let now = now()
+    let named = try await database.read { try $0.notificationsOfAudiences() }
     try await removeRows(
-      ofNotifications: "SELECT id FROM notification WHERE emptied IS NULL AND expires <= $1", now)
+      ofNotifications: "SELECT id FROM notification WHERE emptied IS NULL AND expires <= $1", now,
+      keepingRecipientsOf: named)
     // Its sender still sees what became of it; its content goes. What another node has added meanwhile is for next time.
     try await removeAll(
       """
@@ -128,6 +130,7 @@ extension EngineTables {
       SET emptied = 1, blob = NULL, blob_size = NULL, blob_type = NULL, details = NULL
       WHERE id IN (
         SELECT id FROM notification WHERE emptied IS NULL AND expires <= $1
+          AND \(named.isNot("id"))
           AND NOT EXISTS (SELECT 1 FROM recipient WHERE recipient.notification = notification.id)
           AND NOT EXISTS (
             SELECT 1 FROM job JOIN push ON push.id = job.push
@@ -151,12 +154,14 @@ extension EngineTables {
   /// Removes what would be deleted with notifications, whose numbers a query selects, in parts: a statement must end
   /// within seconds.
   private func removeRows(
-    ofNotifications query: String, _ value: some Parameter & Sendable
+    ofNotifications query: String, _ value: some Parameter & Sendable,
+    keepingRecipientsOf named: Set<Int> = []
   ) async throws {
     let isOfThem = "notification IN (\(query))"
+    let isNotKept = "\(isOfThem) AND \(named.isNot("notification"))"
     for (table, key, condition) in [
-      ("audience_part", ["id"], isOfThem),
-      ("recipient", ["user_id", "notification"], isOfThem),
+      ("audience_part", ["id"], isNotKept),
+      ("recipient", ["user_id", "notification"], isNotKept),
       ("recipient_values", ["notification", "user_id"], isOfThem),
       ("device_receipt", ["notification", "user_id", "registration"], isOfThem),
       ("push_event", ["sequence"], isOfThem),
@@ -485,5 +490,32 @@ extension EngineTables {
       guard try transaction.takesUpkeep() else { return 0 }
       return try transaction.planningForValues { try remove(transaction) }
     }
+  }
+}
+
+extension Queryable {
+  /// The notifications whose recipients an audience asks for that is found later: of a scheduled notification, or saved.
+  fileprivate func notificationsOfAudiences() throws -> Set<Int> {
+    let texts = try column(
+      """
+      SELECT audience FROM due_audience CROSS JOIN notification
+      WHERE notification.id = due_audience.notification AND audience LIKE '%pened:%'
+      UNION ALL SELECT content FROM segment WHERE content LIKE '%pened"%'
+      """, as: String.self)
+    return texts.reduce(into: []) { found, text in
+      // "notOpened:5" and {"opened":5} alike.
+      let words = text.split { !$0.isLetter && !$0.isNumber }
+      for (word, next) in zip(words, words.dropFirst())
+      where word == "opened" || word == "notOpened" {
+        if let id = Int(next) { found.insert(id) }
+      }
+    }
+  }
+}
+
+extension Set<Int> {
+  /// The condition that a column has none of these numbers.
+  fileprivate func isNot(_ column: String) -> String {
+    isEmpty ? "true" : "\(column) NOT IN (\(sorted().map(String.init).joined(separator: ", ")))"
   }
 }

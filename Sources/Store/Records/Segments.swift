@@ -89,6 +89,8 @@ package protocol Segments: Sendable {
   /// Removes a segment, with a version only if that is still the present one, unless a notification is to be sent to
   /// it later.
   func removeSegment(_ name: String, version: Int?) async throws -> SegmentRemoval
+  /// Whether it is still known who got a notification, and who has opened it.
+  func knowsRecipients(of notification: Int) async throws -> Bool
   /// The users and devices that meet conditions now.
   ///
   /// Of a notification's audience, only what is written counts (``Notifications/completeAudience(of:)``). The cost grows
