@@ -283,6 +283,13 @@ import Waiting
     _ = await publisher.publish("file", "big logo.v2.bin", .none, ofSidecar: false)
     #expect(result(delivery, "sent.json") != nil && result(delivery, "error.txt") == nil)
     #expect(try await delivery.store.notifications.notification(2) == nil)
+    guard age == nil else { return }
+    // A copy.
+    try delivery.scratch.write("\0one", to: "assets/file/b.bin")
+    try delivery.scratch.write(Self.toAlice, to: "assets/file/b.bin.notify.json")
+    _ = await publisher.publish("file", "b.bin", .none, ofSidecar: false)
+    #expect(delivery.scratch.read("assets/file/b.bin.notify.sent.json") != nil)
+    #expect(try await delivery.store.notifications.notification(2) == nil)
   }
 
   // MARK: - The publish folder

@@ -52,6 +52,7 @@ import Testing
     (own.richType, own.payload, own.blob) = ("img", "secret.png", content)
     own.pushes = [PushInsert(lane: "apns", target: .devices(["phone"]), kind: "alert")]
     own.idempotencyKey = IdempotencyKey("k", request: [])
+    own.file = PublishedFile(folder: "", path: "img/secret-file.png", sidecar: Digest(of: "s"))
     let first = try await store.notifications.create(own).notification.id
     var both = new(to: "erika", "bob", users: [erika, bob], "for both")
     (both.richType, both.payload, both.blob) = ("img", "shared.png", shared)
