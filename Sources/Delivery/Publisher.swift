@@ -102,16 +102,14 @@ package struct Publisher: Sendable {
     isFromDevice: Bool = false, using assets: UsableAssets,
     confirm: @Sendable () async throws -> Void = {}
   ) async throws -> StoredNotification {
-    let earlier = draft.members(changedFrom: old)
-    var draft = draft
-    let values = try await self.values(of: draft, again: old)
-    var (new, media) = try await content(
-      of: &draft, values, for: old.sender, using: assets, insteadOf: old)
-    try await announce(draft, with: media, again: old, in: &new)
-    new.isFromDevice = isFromDevice
-    new.amendment = editor.map { NewAmendment(by: $0, of: earlier) }
-    try await confirm()
-    guard let amended = try await store.notifications.amend(old.id, with: new) else {
+    let amended = try await repeatedIfAnnounced {
+      var new = try await change(of: old, as: draft, using: assets, keeping: old)
+      new.isFromDevice = isFromDevice
+      new.amendment = editor.map { NewAmendment(by: $0, of: draft.members(changedFrom: old)) }
+      try await confirm()
+      return try await store.notifications.amend(old.id, with: new)
+    }
+    guard let amended else {
       let later = try await store.notifications.notification(old.id)?.replacedBy
       throw later.map {
         ServiceError(.conflict, "Notification \($0) has taken its place; change that one.")
@@ -128,15 +126,39 @@ package struct Publisher: Sendable {
     _ old: StoredNotification, as draft: Draft, with asset: AssetRecord, file: PublishedFile,
     request: [UInt8]
   ) async throws -> StoredNotification? {
+    try await repeatedIfAnnounced {
+      var new = try await change(of: old, as: draft, using: .all, asset: asset)
+      (new.file, new.idempotencyKey) = (
+        file, draft.idempotencyKey.map { IdempotencyKey($0, request: request) }
+      )
+      return try await store.notifications.amend(old.id, with: new, replacing: old.blob?.digest)
+    }
+  }
+
+  /// Makes a change, and once more if the recipients of its notification were found meanwhile.
+  private func repeatedIfAnnounced(
+    _ change: () async throws -> StoredNotification?
+  ) async throws -> StoredNotification? {
+    do { return try await change() } catch let error as StoreError where error.code == .changed {
+      return try await change()
+    }
+  }
+
+  /// A change for the store, with the pushes to those who are recipients already; `kept` is whose content stays if the
+  /// payload is the same, and `asset` the payload's.
+  private func change(
+    of old: StoredNotification, as draft: Draft, using assets: UsableAssets,
+    keeping kept: StoredNotification? = nil, asset: AssetRecord? = nil
+  ) async throws -> NotificationInsert {
+    // First: if they are found later, all that follows is outdated, which the store notices.
+    let awaitsAudience = try await store.notifications.awaitsAudience(old.id)
     var draft = draft
     let values = try await self.values(of: draft, again: old)
     var (new, media) = try await content(
-      of: &draft, values, for: old.sender, using: .all, asset: asset)
-    try await announce(draft, with: media, again: old, in: &new)
-    (new.file, new.idempotencyKey) = (
-      file, draft.idempotencyKey.map { IdempotencyKey($0, request: request) }
-    )
-    return try await store.notifications.amend(old.id, with: new, replacing: old.blob?.digest)
+      of: &draft, values, for: old.sender, using: assets, insteadOf: kept, asset: asset)
+    (new.sender, new.awaitsAudience) = (old.sender, awaitsAudience)
+    if !awaitsAudience { try await announce(draft, with: media, again: old, in: &new) }
+    return new
   }
 
   /// What the placeholders of a changed notification stand for: what they stood for, and new ones.
@@ -157,8 +179,6 @@ package struct Publisher: Sendable {
     _ draft: Draft, with media: PushedMedia?, again old: StoredNotification,
     in new: inout NotificationInsert
   ) async throws {
-    new.sender = old.sender
-    if try await store.notifications.awaitsAudience(old.id) { return }
     try await store.notifications.completeAudience(of: old.id)
     let recipients = Set(try await store.notifications.receipts(of: old.id).map(\.userID))
     let addressees = try await announcement.addressees(of: draft).among(recipients)

@@ -22,7 +22,8 @@ extension ServiceError {
     // The log has the reason, which names hosts.
     case .away:
       self.init(.unavailable, "The server's object store is away; try again.", retryAfter: 5)
-    case .missing, .busy, .unavailable: self.init(.unavailable, error.reason, retryAfter: 1)
+    case .changed, .missing, .busy, .unavailable:
+      self.init(.unavailable, error.reason, retryAfter: 1)
     default: self.init(.unavailable, error.reason, retryAfter: 30)
     }
   }

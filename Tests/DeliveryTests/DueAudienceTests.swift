@@ -71,6 +71,32 @@ import Waiting
     #expect(counts?.recipients == 1)
   }
 
+  @Test func `a change while it is sent reaches all of them`() async throws {
+    let delivery = try await DeliveryFixture()
+    for user in ["alice", "bob"] { try await delivery.register(user, of: user, tags: ["news"]) }
+    _ = try await delivery.store.accounts.setAttributes([
+      "alice": ["first": "Alice"], "bob": ["first": "Bob"],
+    ])
+    try await save(#"{"to":"news"}"#, in: delivery)
+    let time = (delivery.clock.date + 600).formatted(.iso8601)
+    let published = try await delivery.publish(
+      delivery.draft(#","notBefore":"\#(time)""#, to: #"["segment:gold"]"#))
+    let change = try Draft(
+      published.notification, changedBy: Array(#"{"message":"Hi {{first}}"}"#.utf8), allowing: [],
+      now: delivery.clock.date)
+    delivery.clock.advance(by: .seconds(600))
+    // It is sent after the change was made, and before it is stored.
+    let amended = try await delivery.publisher.amend(
+      published.notification, as: change, using: .all,
+      confirm: { _ = try await delivery.publisher.announceDue { _ in } })
+    #expect(amended.message == "Hi {{first}}")
+    #expect(try await recipients(of: published, in: delivery).count == 2)
+    #expect(try await delivery.lease().count == 2)
+    let id = amended.id
+    let users = try await [delivery.id("alice"), delivery.id("bob")]
+    #expect(try await delivery.store.values(of: [id], users: users)[id]?.count == 2)
+  }
+
   @Test func `one that is for many people only when it is due awaits approval then`() async throws {
     let delivery = try await DeliveryFixture(approveAbove: 1)
     for user in ["alice", "bob"] { try await delivery.register(user, of: user) }

@@ -188,7 +188,7 @@ import Testing
     let second = try await store.notifications.create(new).notification
     scratch.pass(600)
     var later = new
-    (later.notBefore, later.dueAudience) = (scratch.now + 600, nil)
+    (later.notBefore, later.awaitsAudience) = (scratch.now + 600, true)
     _ = try await store.notifications.amend(first.id, with: later)
     _ = try await store.notifications.withdraw(second.id)
     new.recipients = [alice]
@@ -203,6 +203,32 @@ import Testing
     let held = try #require(try await store.notifications.notification(first.id))
     #expect(held.held == due.notBefore && held.isHeld(at: scratch.now))
     #expect(try await store.notifications.dueAudiences(limit: 9).due.isEmpty)
+  }
+
+  @Test func `a change that was made before the recipients were found takes nothing from them`()
+    async throws
+  {
+    let store = try scratch.open()
+    var new = NotificationInsert(message: "m", richType: "", payload: "")
+    new.sender = alice
+    new.dueAudience = DueAudience(segment: nil)
+    let created = try await store.notifications.create(new).notification
+    let later = try await store.notifications.create(new).notification
+    var change = NotificationInsert(message: "n", richType: "", payload: "")
+    (change.sender, change.awaitsAudience) = (alice, true)
+    (new.recipients, new.pushes) = ([alice, bob], [.toAudience("apns")])
+    #expect(try await store.notifications.announce(created, with: new))
+    let error = await #expect(throws: StoreError.self) {
+      _ = try await store.notifications.amend(created.id, with: change)
+    }
+    #expect(error?.code == .changed)
+    #expect(try await store.outbox.deliveries(of: created.id).map(\.state) == [.queued])
+    #expect(try await store.notifications.notification(created.id) == created)
+    // The other way round: there are no recipients yet for those of the change.
+    change.awaitsAudience = false
+    await #expect(throws: StoreError.self) {
+      _ = try await store.notifications.amend(later.id, with: change)
+    }
   }
 
   @Test(.sqlite) func `a backup has them`() async throws {

@@ -22,6 +22,8 @@ package struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     case conflict
     /// The user has done it as often as it may for now.
     case exhausted
+    /// What the change is based on is no longer so; made again with what is stored now, it may succeed.
+    case changed
     /// What the change refers to does not exist.
     case missing
     /// The content is larger than the caller allowed.

@@ -19,13 +19,9 @@ extension EngineTables {
   ) async throws -> ApprovalResult {
     let now = now()
     let (result, cancelled): (ApprovalResult, Int) = try await database.write { transaction in
-      // The lock: another may decide, or change it, at this moment.
-      let found = try transaction.first(
-        """
-        SELECT \(StoredNotification.columns) FROM notification
-        WHERE id = $1 AND (expires IS NULL OR expires > $2) \(transaction.lock("FOR UPDATE"))
-        """, id, now, read: StoredNotification.init)
-      guard let found else { return (.missing, 0) }
+      guard let found = try transaction.lockedNotification(id, at: now) else {
+        return (.missing, 0)
+      }
       guard found.awaitsApproval else { return (.notAwaiting, 0) }
       if try found.sender == user || transaction.hasChanged(id, user) { return (.isOwn, 0) }
       guard try isAdmin || transaction.mayPublish(found.sender) else { return (.needsAdmin, 0) }

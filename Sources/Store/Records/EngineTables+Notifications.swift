@@ -7,15 +7,17 @@ extension EngineTables {
     let (now, blobs) = (now(), blobs)
     return try await database.write { transaction in
       try transaction.requireRenewed(new.blob?.digest, in: blobs)
-      let stored = try transaction.notification(id, at: now)
-      if let stored, stored.isSame(as: new),
+      guard let stored = try transaction.lockedNotification(id, at: now) else { return nil }
+      if stored.isSame(as: new),
         try new.values.map({ try transaction.hasValues($0, of: id) }) ?? true
       {
         return stored
       }
+      guard try transaction.awaitsAudience(id) == new.awaitsAudience else {
+        throw StoreError(.changed, "it was just sent; try again")
+      }
       try transaction.requireSpace()
-      let new =
-        try stored.map { try transaction.waitingForApproval(new, insteadOf: $0, at: now) } ?? new
+      let new = try transaction.waitingForApproval(new, insteadOf: stored, at: now)
       if let user = new.device { try transaction.countOwnNotification(of: user, at: now) }
       guard let notification = try transaction.update(id, with: new, replacing: content, at: now)
       else { return nil }
@@ -153,6 +155,16 @@ extension StoredAmendment {
 }
 
 extension Changing {
+  /// The notification with this id, which nobody else can change, decide on or announce until the end of the
+  /// transaction; nil if there is none or it has expired.
+  func lockedNotification(_ id: Int, at now: Date) throws -> StoredNotification? {
+    try first(
+      """
+      SELECT \(StoredNotification.columns) FROM notification
+      WHERE id = $1 AND (expires IS NULL OR expires > $2) \(lock("FOR UPDATE"))
+      """, id, now, read: StoredNotification.init)
+  }
+
   /// Adds a change to a notification's history, of which only the last ones stay.
   fileprivate func add(_ amendment: NewAmendment, of id: Int, at now: Date) throws {
     try run(
@@ -181,11 +193,7 @@ extension Changing {
   fileprivate func update(
     _ id: Int, with new: NotificationInsert, replacing content: Digest?, at now: Date
   ) throws -> StoredNotification? {
-    // Earlier pushes go on saying what they said. The lock: another change may be adding pushes.
-    guard
-      try value(
-        "SELECT id FROM notification WHERE id = $1 \(lock("FOR UPDATE"))", id, as: Int.self) != nil
-    else { return nil }
+    // Earlier pushes go on saying what they said.
     try run(
       """
       UPDATE push SET (message, members, form) = (
@@ -214,12 +222,12 @@ extension Changing {
   /// Changes the times at which the recipients who have rows learn of a notification, but for those who know of it
   /// already.
   fileprivate func setTimes(
-    _ times: [Date: [UserID]], of id: Int, insteadOf old: StoredNotification?, at now: Date
+    _ times: [Date: [UserID]], of id: Int, insteadOf old: StoredNotification, at now: Date
   ) throws {
-    if times.isEmpty, old?.localTime != nil || old?.perMinute != nil {
+    if times.isEmpty, old.localTime != nil || old.perMinute != nil {
       try send("UPDATE recipient SET due = NULL WHERE notification = $1", id)
     }
-    let begun = old.flatMap { $0.isHeld(at: now) ? nil : now }
+    let begun = old.isHeld(at: now) ? nil : now
     for (due, users) in times.sorted(by: { $0.key < $1.key }) {
       for users in parts(of: users) {
         try send(

@@ -127,9 +127,7 @@ extension EngineTables {
   }
 
   func awaitsAudience(_ id: Int) async throws -> Bool {
-    try await database.read { connection in
-      try connection.value("SELECT true FROM due_audience WHERE notification = $1", id) ?? false
-    }
+    try await database.read { try $0.awaitsAudience(id) }
   }
 
   func announce(_ notification: StoredNotification, with new: NotificationInsert) async throws
@@ -175,6 +173,12 @@ extension EngineTables {
       transaction.effects.add(.change(id))
       return true
     }
+  }
+}
+
+extension Queryable {
+  func awaitsAudience(_ id: Int) throws -> Bool {
+    try value("SELECT true FROM due_audience WHERE notification = $1", id) ?? false
   }
 }
 

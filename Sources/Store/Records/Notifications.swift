@@ -58,6 +58,8 @@ package struct NotificationInsert: Sendable {
   package var pushes: [PushInsert] = []
   /// Set if its recipients are found when it is due: it has none until then.
   package var dueAudience: DueAudience?
+  /// Whether this changes a notification whose recipients are still to be found.
+  package var awaitsAudience = false
   /// To how many people it may be sent without approval; nil for any number.
   package var approvalAbove: Int?
   /// For how many people it is, if ``approvalAbove`` is set; when they were to learn of it, if it awaits approval.
@@ -258,7 +260,8 @@ package protocol Notifications: Sendable {
   /// Id, recipients and creation time stay. A change by a device counts as a notification: throws `exhausted` like
   /// ``create(_:)``. Unsent pushes are cancelled; the pushes of `new` replace
   /// on a device those already sent. If `new` changes nothing, pushes nothing, so that an amendment
-  /// can be repeated when its response was lost.
+  /// can be repeated when its response was lost. Throws `changed` if its recipients were found since
+  /// ``awaitsAudience(_:)``, which `new` is to follow.
   ///
   /// With `content`, which `new.file` was published with, it is replaced also if some have fetched it, unless
   /// the notification has other content by now: then the result is nil.
