@@ -53,4 +53,25 @@ struct PostgresChangesTests {
     #expect(!sent.awaitsApproval && sent.message == new.message)
     #expect(try await store.outbox.deliveries(of: sent.id).map(\.state) == [.queued])
   }
+
+  @Test func `nobody is signed in by an identity that is unlinked at this moment`() async throws {
+    let store = try scratch.open()
+    try await store.accounts.addUser("dora", hash: "h", role: .admin)
+    let identity = Identity(issuer: "https://login.example", subject: "s-1")
+    #expect(try await store.identities.link("dora", with: identity))
+    let dora = try #require(try await store.accounts.user(named: "dora")).id
+    let session = Digest(of: "session")
+    let result = try await result(
+      during: """
+        SELECT id FROM users WHERE id = \(dora.rawValue) FOR UPDATE;
+        DELETE FROM provider_identity WHERE user_id = \(dora.rawValue)
+        """
+    ) {
+      try await store.identities.signIn(
+        ProviderSignIn(
+          Digest(of: "attempt"), of: identity, beginning: .session(session, userAgent: "")))
+    }
+    #expect(try result.get() == .unknown)
+    #expect(try await store.sessions.sessionUser(withToken: session) == nil)
+  }
 }

@@ -141,13 +141,13 @@ extension EngineTables {
 }
 
 extension Changing {
-  /// The user who is linked with an identity; its row stays as it is until the end of the transaction.
+  /// The user who is linked with an identity; both stay as they are until the end of the transaction.
   fileprivate func user(of identity: Identity) throws -> (id: UserID, name: String, role: Role)? {
+    // The rows are locked in this order, as unlinking does.
     try first(
       """
-      SELECT id, name, role FROM users
-      WHERE id = (SELECT user_id FROM provider_identity WHERE issuer = $1 AND subject = $2)
-      \(lock("FOR UPDATE"))
+      SELECT id, name, role FROM users JOIN provider_identity ON user_id = users.id
+      WHERE issuer = $1 AND subject = $2 \(lock("FOR UPDATE"))
       """, identity.issuer, identity.subject
     ) { row in (try row.next(), try row.next(), try row.next()) }
   }
