@@ -259,7 +259,8 @@ struct RouteServices: Sendable {
       pushes: delivery.pushes, events: delivery.events,
       pages: PageRoutes(configuration, sessions: sessions).routes + (provider?.routes ?? []),
       compatible: compatible.routes)
-    dispatcher = RequestDispatcher(table, authenticator: authenticator, store: store, log: log)
+    dispatcher = RequestDispatcher(
+      table, authenticator: authenticator, store: store, log: log.limited(clock: clock))
     (responder, ntfy) = compatible.responders(dispatcher)
     if configuration.logsAudit {
       // The thread that commits must not wait for the journal.

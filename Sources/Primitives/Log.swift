@@ -27,6 +27,8 @@ package struct LogEntry: Sendable {
   package let request: String?
   /// The ID of the notification that it is about.
   package let notification: String?
+  /// How many entries like it were left out since the last one (``Log/limited(clock:)``).
+  package var omitted = 0
 
   package init(
     level: Level, area: String, text: String, request: String? = nil, notification: String? = nil
@@ -51,8 +53,11 @@ package struct Log: Sendable {
     _ level: LogEntry.Level, _ area: String, _ text: String, request: String? = nil,
     notification: String? = nil
   ) {
-    sink(
+    write(
       LogEntry(
         level: level, area: area, text: text, request: request, notification: notification))
   }
+
+  /// Writes an entry as it is.
+  package func write(_ entry: LogEntry) { sink(entry) }
 }

@@ -209,7 +209,7 @@ public struct StatusReport: Sendable, Equatable, Codable {
 
   /// A line of the server's log.
   public struct LogLine: Sendable, Equatable, Codable {
-    /// When it was written.
+    /// When it was written last.
     public let time: Date
     /// `error` or `warning`.
     public let level: String
@@ -217,10 +217,12 @@ public struct StatusReport: Sendable, Equatable, Codable {
     public let area: String
     /// What it says.
     public let text: String
+    /// How often it was written, or was to be.
+    public let count: Int
 
     /// Describes a line.
-    package init(time: Date, level: String, area: String, text: String) {
-      (self.time, self.level, self.area, self.text) = (time, level, area, text)
+    package init(time: Date, level: String, area: String, text: String, count: Int) {
+      (self.time, self.level, self.area, self.text, self.count) = (time, level, area, text, count)
     }
   }
 }

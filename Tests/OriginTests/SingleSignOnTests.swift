@@ -409,6 +409,27 @@ import Waiting
     }
   }
 
+  @Test func `nobody fills the log by wrong tokens, or while the provider is away`() async throws {
+    let clock = ManualClock()
+    try await SingleSignOn.test(clock: clock) { site async throws in
+      for _ in 0..<30 {
+        let answer = try await site.server.execute(
+          "POST", "/auth/back-channel-logout", body: "logout_token=wrong")
+        #expect(answer.status == 400)
+      }
+      site.provider.tell { $0.instead["/.well-known/openid-configuration"] = .problem(503, "") }
+      // Until then, what it has said before counts.
+      clock.advance(by: .seconds(86_401))
+      for path in ["/auth/sign-in", "/auth/sign-out"] {
+        for _ in 0..<30 { _ = try await site.server.execute("GET", path) }
+      }
+      let lines = site.server.log.all
+      #expect(lines.count { $0.contains("back-channel logout") } == 1)
+      #expect(lines.count { $0.contains("nobody is signed out at the provider") } == 1)
+      #expect((2...4).contains(lines.count { $0.contains("answers 503") }), "\(lines)")
+    }
+  }
+
   @Test func `nothing of it is there without a provider, or over plain http`() async throws {
     try await TestServer.test { server in
       #expect(try await server.execute("GET", "/auth/sign-in").status == 404)

@@ -86,6 +86,10 @@ import Waiting
       #expect(errors[1].text.hasPrefix("number 59") && errors[49].text.hasPrefix("number 11"))
       #expect(errors.allSatisfy { !$0.text.contains("\n") && !$0.text.contains("\u{1B}") })
       #expect(server.log.contain("nothing to worry about"), "all of it is in the log itself")
+      for _ in 0..<60 { log(.error, "push", "the same") }
+      let later = try await status(server).errors
+      #expect(later[0].text == "the same" && later[0].count == 60)
+      #expect(later.count == 50 && later[1].text == errors[0].text, "it takes no other's place")
     }
   }
 

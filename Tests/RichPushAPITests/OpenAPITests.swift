@@ -523,7 +523,7 @@ import Testing
       disks: [.init(folders: ["data"], path: "/", free: 1, total: 2)],
       caches: [.init(name: "renditions", size: 1, limit: 2)],
       certificates: [.init(file: "f", expires: date)],
-      errors: [.init(time: date, level: "error", area: "push", text: "t")])
+      errors: [.init(time: date, level: "error", area: "push", text: "t", count: 2)])
     if isFull {
       report.records = .init(
         users: .init(device: 1, publisher: 2, admin: 3),

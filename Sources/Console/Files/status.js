@@ -81,7 +81,7 @@ function details({ server, records, disks, caches, certificates }) {
 
 function errorList(all) {
   return [h("h2", {}, t.errors), all.length
-    ? h("ul", { class: "panel to-do" }, all.map((one) => h("li", {}, state(one.level === "error" ? "problem" : one.level), " ", time(one.time), " ", h("span", { class: "quiet" }, `${one.area}: ${one.text}`))))
+    ? h("ul", { class: "panel to-do" }, all.map((one) => h("li", {}, state(one.level === "error" ? "problem" : one.level), " ", time(one.time), " ", h("span", { class: "quiet" }, `${one.area}: ${one.text}${one.count > 1 ? ` (${number(one.count)}×)` : ""}`))))
     : h("p", { class: "quiet" }, t.noErrors)];
 }
 

@@ -200,13 +200,13 @@ extension Connection {
   /// Says why a content's file cannot be sent: to the log, and to the client that it cannot.
   private func sendUnavailable(_ content: Content) {
     Task(executorPreference: BlockingExecutor.files) {
-      [log = context.log, limiter = context.limiter, path = content.path, size = content.size] in
+      [log = context.log, path = content.path, size = content.size] in
       do throws(Errno) {
         _ = try FileDescriptor(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
         log(.error, "http", "\(path) is not \(size) bytes long or unreadable")
       } catch {
         if [EMFILE, ENFILE].contains(error.rawValue) {
-          limiter.warnOfDescriptorShortage(error.rawValue, log)
+          ConnectionLimiter.warnOfDescriptorShortage(error.rawValue, log)
         } else {
           log(.error, "http", "\(path) cannot be opened: \(error)")
         }

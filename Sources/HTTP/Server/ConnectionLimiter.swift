@@ -27,7 +27,6 @@ final class ConnectionLimiter: Sendable {
   private let overflow: Int
   private let trustedProxies: IPAddressSet
   private let draining = Atomic(false)
-  private let lastWarning = Mutex<ContinuousClock.Instant?>(nil)
 
   init(_ configuration: ServerConfiguration) {
     limits = configuration.limits
@@ -71,14 +70,8 @@ final class ConnectionLimiter: Sendable {
     connections.leave()
   }
 
-  /// Logs, at most once a minute, that no file descriptor is available.
-  func warnOfDescriptorShortage(_ error: Int32, _ log: Log) {
-    let isDue = lastWarning.withLock { last in
-      if let last, .now - last < .seconds(60) { return false }
-      last = .now
-      return true
-    }
-    guard isDue else { return }
+  /// Logs that no file descriptor is available.
+  static func warnOfDescriptorShortage(_ error: Int32, _ log: Log) {
     log(
       .error, "http",
       error == ENFILE

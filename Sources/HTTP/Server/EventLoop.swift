@@ -130,7 +130,7 @@ final class EventLoop {
       var (descriptor, address) = acceptOne(listener)
       var isSpare = false
       if descriptor < 0, [EMFILE, ENFILE].contains(errno) {
-        context.limiter.warnOfDescriptorShortage(errno, context.log)
+        ConnectionLimiter.warnOfDescriptorShortage(errno, context.log)
         isSpare = spares.releaseOne()
         if isSpare { (descriptor, address) = acceptOne(listener) }
       }

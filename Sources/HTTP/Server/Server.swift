@@ -40,6 +40,7 @@ package final class Server: Sendable {
       other?.metrics
       ?? CacheMetrics(descriptorLimit: DescriptorLimit.sendfileLimit(descriptors: descriptors))
     let limiter = other?.limiter ?? ConnectionLimiter(configuration)
+    let log = log.limited()
     let identity = configuration.tls.map { CurrentTLSIdentity($0) }
     let listeners = try listeners ?? Listeners.open(configuration)
     let loops = try listeners.sockets.map { socket in

@@ -30,7 +30,8 @@ struct ProviderRoutes: Sendable {
     monitor = ProviderMonitor(self.provider, conditions: conditions, clock: clock)
     (settings, self.publicURL) = (configuration.signIn, publicURL)
     home = configuration.hasConsole ? .console : .app
-    (self.store, self.failures, self.log) = (store, failures, log)
+    // Anybody can come here with anything, and while the provider is away.
+    (self.store, self.failures, self.log) = (store, failures, log.limited(clock: clock))
   }
 
   /// The routes; browsers come to them, so that problems are pages.

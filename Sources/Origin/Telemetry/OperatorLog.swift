@@ -50,17 +50,20 @@ package struct OperatorLog: Sendable {
     let hasNotification =
       entry.notification.map { entry.text.contains("notification \($0)") } ?? true
     let notification = hasNotification ? "" : " (notification \(entry.notification ?? ""))"
-    return beginning + ("\(entry.area): \(entry.text)" + id + notification).printable
+    let omitted = entry.omitted > 0 ? " (\(entry.omitted) more left out)" : ""
+    return beginning + ("\(entry.area): \(entry.text)" + id + notification + omitted).printable
   }
 
   private static func json(_ entry: LogEntry, _ stamp: String) -> String {
     struct Line: Encodable {
       let time, level, area, message: String
       let request, notification: String?
+      let omitted: Int?
     }
     let line = Line(
       time: stamp, level: entry.level.name, area: entry.area, message: entry.text,
-      request: entry.request, notification: entry.notification)
+      request: entry.request, notification: entry.notification,
+      omitted: entry.omitted > 0 ? entry.omitted : nil)
     return JSONCoding.text(line).printableJSON
   }
 

@@ -3,7 +3,7 @@ import Primitives
 import RichPushAPI
 import Synchronization
 
-/// The last errors and warnings of the log, in memory.
+/// The last errors and warnings of the log, in memory; equal ones are one with their number.
 final class RecentErrors: Sendable {
   private let kept = Mutex<[StatusReport.LogLine]>([])
   private let now: @Sendable () -> Date
@@ -20,20 +20,23 @@ final class RecentErrors: Sendable {
   func recording(_ log: Log) -> Log {
     Log { [self] entry in
       keep(entry)
-      log(
-        entry.level, entry.area, entry.text, request: entry.request,
-        notification: entry.notification)
+      log.write(entry)
     }
   }
 
   private func keep(_ entry: LogEntry) {
     guard entry.level >= .warning else { return }
-    let line = StatusReport.LogLine(
-      time: now(), level: entry.level.name, area: entry.area,
-      text: String(entry.text.printable.prefix(Self.length)))
+    let text = String(entry.text.printable.prefix(Self.length))
     kept.withLock { kept in
-      if kept.count == Self.limit { kept.removeFirst() }
-      kept.append(line)
+      var count = 1 + entry.omitted
+      if let same = kept.firstIndex(where: { $0.area == entry.area && $0.text == text }) {
+        count += kept.remove(at: same).count
+      } else if kept.count == Self.limit {
+        kept.removeFirst()
+      }
+      kept.append(
+        StatusReport.LogLine(
+          time: now(), level: entry.level.name, area: entry.area, text: text, count: count))
     }
   }
 }

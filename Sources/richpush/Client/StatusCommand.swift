@@ -100,7 +100,10 @@ enum StatusCommand: Command {
   }
 
   private static func errors(_ report: StatusReport) -> [[String]] {
-    report.errors.map { [Optional($0.time).cell, $0.level, "\($0.area): \($0.text)"] }
+    report.errors.map {
+      let count = $0.count > 1 ? " (\($0.count) times)" : ""
+      return [Optional($0.time).cell, $0.level, "\($0.area): \($0.text)\(count)"]
+    }
   }
 
   private static func size(_ bytes: Int) -> String {
