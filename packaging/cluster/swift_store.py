@@ -21,9 +21,37 @@ from swift.common.wsgi import run_wsgi
 sys.exit(run_wsgi(sys.argv[2], sys.argv[3]))
 """
 
-# What the proxy needs of memcached, in its own memory.
-CACHE = """
+# Filters of its servers: "cache" is what the proxy needs of memcached, in its own memory. The others have no
+# authentication of their own, and every user of the machine can connect to them: "same_user" lets only its user in.
+FILTERS = """
+import os
+import socket
+import struct
 import time
+
+def user_of_client(environment):
+    'The user whose socket a request comes from.'
+    def end(name, port):
+        address, = struct.unpack('=I', socket.inet_aton(environment[name]))
+        return '%08X:%04X' % (address, int(environment[port]))
+
+    ends = [end('REMOTE_ADDR', 'REMOTE_PORT'), end('SERVER_NAME', 'SERVER_PORT')]
+    with open('/proc/net/tcp') as sockets:
+        for line in sockets:
+            words = line.split()
+            # 01: it is open. One that was closed is nobody's, which has the number of root.
+            if words[1:4] == ends + ['01']:
+                return int(words[7])
+
+def same_user(configuration, **local):
+    def for_same_user(app):
+        def respond(environment, start):
+            if user_of_client(environment) == os.geteuid():
+                return app(environment, start)
+            start('403 Forbidden', [('Content-Length', '0')])
+            return [b'']
+        return respond
+    return for_same_user
 
 class Cache:
     def __init__(self):
@@ -53,11 +81,11 @@ class Cache:
         for key, value in mapping.items():
             self.set(key, value, time)
 
-def factory(configuration, **local):
-    cache = Cache()
+def cache(configuration, **local):
+    entries = Cache()
     def with_cache(app):
         def respond(environment, start):
-            environment['swift.cache'] = cache
+            environment['swift.cache'] = entries
             return app(environment, start)
         return respond
     return with_cache
@@ -79,7 +107,7 @@ account_autocreate = true
 [filter:catch_errors]
 use = egg:swift#catch_errors
 [filter:cache]
-paste.filter_factory = richpush_cache:factory
+paste.filter_factory = richpush_filters:cache
 [filter:s3api]
 use = egg:swift#s3api
 location = us-east-1
@@ -106,9 +134,11 @@ log_address = {folder}/none
 db_preallocation = off
 fallocate_reserve = 0
 [pipeline:main]
-pipeline = {name}-server
+pipeline = same_user {name}-server
 [app:{name}-server]
 use = egg:swift#{name}
+[filter:same_user]
+paste.filter_factory = richpush_filters:same_user
 """
 
 
@@ -125,7 +155,7 @@ def configure(folder, ports, secret):
     texts = {
         "swift.conf": "[swift-hash]\nswift_hash_path_prefix = a\nswift_hash_path_suffix = b\n"
                       "[storage-policy:0]\nname = one\ndefault = yes\n",
-        "richpush_cache.py": CACHE,
+        "richpush_filters.py": FILTERS,
     }
     for name in SERVERS:
         template = PROXY if name == "proxy" else STORAGE

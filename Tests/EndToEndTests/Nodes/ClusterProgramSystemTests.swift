@@ -145,6 +145,17 @@ struct ClusterProgramSystemTests {
           password: "alice")
         #expect(try await node.media(id).bytes == picture, "\(name)")
       }
+      // Where the content is, nobody else is let in; this process is another user's then.
+      for name in ["swift-account", "swift-container", "swift-object"] where getuid() == 0 {
+        let port = try #require(try cluster.settings().ports[name])
+        let answer = try await Child.run(
+          "/usr/bin/curl",
+          [
+            "-s", "-o", "/dev/null", "-w", "%{http_code}",
+            "http://127.0.0.1:\(port)/d1/0/AUTH_richpush",
+          ])
+        #expect(answer.output == ["403"], "\(name): \(answer)")
+      }
       // The server goes on with its own.
       _ = try await shop.create(.logo(to: "alice"))
       try await cluster.expect("down", "--purge")
