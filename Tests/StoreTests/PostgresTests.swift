@@ -165,6 +165,55 @@ struct PostgresTests {
     #expect(best < .milliseconds(100))
   }
 
+  @Test func `leasing passes over no other jobs, also if nothing was queued at the last ANALYZE`()
+    async throws
+  {
+    let store = try open()[0]
+    _ = try await store.notifications.create(.any(to: alice))
+    let connection = try PostgresConnection(try #require(try first.database()), for: .maintenance)
+    func add(_ state: JobState, _ count: Int) throws {
+      try connection.run(
+        """
+        INSERT INTO job(push, lane, token, user_id, registration, collapse, state, due, updated)
+        SELECT 1000, 'apns', '', 1, 'd' || n % 20000, 'c', $1, n, 0 FROM generate_series(1, $2) AS n
+        """, state, count)
+    }
+    try connection.script(
+      """
+      INSERT INTO registration(id, user_id, platform, handle, updated)
+      SELECT 'd' || n, 1, 'apns', 't' || n, 0 FROM generate_series(0, 19999) AS n;
+      INSERT INTO push(id, notification, lane, kind, collapse)
+      VALUES (1000, 0, 'apns', 'background', 'c')
+      """)
+    try add(.sent, 100_000)
+    try connection.script("ANALYZE job")
+    try add(.queued, 20_000)
+    let now = first.now
+    let (tried, leased) = try await tables(store).database.write { transaction in
+      func rowsRead(by body: () throws -> [Any]) throws -> Int {
+        func sum() throws -> Int {
+          try transaction.value(
+            """
+            SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables
+            WHERE relid = 'job'::regclass
+            """) ?? 0
+        }
+        let before = try sum()
+        #expect(try !body().isEmpty)
+        return try sum() - before
+      }
+      return (
+        try rowsRead { try transaction.jobsOfLatestContact("apns", limit: 50, at: now) },
+        try rowsRead {
+          try transaction.settleAndLease(
+            [], of: SendingLane("apns"), limit: 1000, owner: "", at: now, until: now + 60
+          ).jobs
+        }
+      )
+    }
+    #expect(tried < 100_000 && leased < 10_000, "\(tried), \(leased)")
+  }
+
   @Test func `one key creates one notification, at whichever nodes it is used at once`()
     async throws
   {

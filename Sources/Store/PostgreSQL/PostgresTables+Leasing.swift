@@ -34,6 +34,8 @@ extension PostgresTransaction {
   ) throws -> [LeasedRow] {
     // A cancelled job with an owner is still being sent: a later push must not overtake it. One that waits for the end
     // of quiet hours lets a later one pass, which waits for it, too, unless it is urgent.
+    // OFFSET 0: each job looks for those before it by an index. While the planner believes that nothing is queued, as
+    // after an ANALYZE when all had been sent, it would join all with all.
     try all(
       """
       WITH ready AS (
@@ -42,12 +44,13 @@ extension PostgresTransaction {
           SELECT 1 FROM job AS earlier
           WHERE earlier.state = 'queued' AND earlier.lane = job.lane AND earlier.line = job.line
             AND earlier.collapse = job.collapse AND earlier.id < job.id
-            AND (earlier.quiet IS NULL OR earlier.quiet <= $2))
+            AND (earlier.quiet IS NULL OR earlier.quiet <= $2) OFFSET 0)
         AND NOT EXISTS (
           SELECT 1 FROM job AS cancelled
           WHERE cancelled.state = 'cancelled' AND cancelled.owner IS NOT NULL
             AND cancelled.lane = job.lane AND cancelled.line = job.line
-            AND cancelled.collapse = job.collapse AND cancelled.id < job.id AND cancelled.due > $2)
+            AND cancelled.collapse = job.collapse AND cancelled.id < job.id AND cancelled.due > $2
+          OFFSET 0)
         AND ($7::bigint IS NULL OR (NOT EXISTS (
             SELECT 1 FROM lane_pause
             WHERE lane_pause.lane = $1 AND settings = $6 AND since IS NOT NULL)

@@ -24,6 +24,7 @@ extension PostgresTransaction {
   }
 
   func jobsOfLatestContact(_ lane: String, limit: Int, at now: Date) throws -> [Int] {
+    // OFFSET 0: as in `leaseNext`.
     try column(
       """
       SELECT job.id FROM job JOIN registration
@@ -34,16 +35,17 @@ extension PostgresTransaction {
         AND registration.ended IS NULL
         AND NOT EXISTS (
           SELECT 1 FROM job AS other WHERE other.registration = job.registration
-            AND other.state = 'queued' AND other.refused IS NOT NULL)
+            AND other.state = 'queued' AND other.refused IS NOT NULL OFFSET 0)
         AND NOT EXISTS (
           SELECT 1 FROM job AS earlier
           WHERE earlier.state = 'queued' AND earlier.lane = job.lane AND earlier.line = job.line
-            AND earlier.collapse = job.collapse AND earlier.id < job.id)
+            AND earlier.collapse = job.collapse AND earlier.id < job.id OFFSET 0)
         AND NOT EXISTS (
           SELECT 1 FROM job AS cancelled
           WHERE cancelled.state = 'cancelled' AND cancelled.owner IS NOT NULL
             AND cancelled.lane = job.lane AND cancelled.line = job.line
-            AND cancelled.collapse = job.collapse AND cancelled.id < job.id AND cancelled.due > $2)
+            AND cancelled.collapse = job.collapse AND cancelled.id < job.id AND cancelled.due > $2
+          OFFSET 0)
       ORDER BY \(Self.latestContact) LIMIT $3 FOR UPDATE OF job SKIP LOCKED
       """, lane, now, limit, RefusalRule.trialCandidates)
   }
