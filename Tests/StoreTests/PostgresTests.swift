@@ -214,6 +214,40 @@ struct PostgresTests {
     #expect(tried < 100_000 && leased < 10_000, "\(tried), \(leased)")
   }
 
+  @Test func `a job that another node leases meanwhile is not chosen to try a service`()
+    async throws
+  {
+    let stores = try open()
+    _ = try await stores[0].accounts.putRegistration(
+      "a", user: alice, platform: "apns", handle: "a", tags: [])
+    _ = try await stores[0].notifications.create(push(to: ["a"]))
+    // Whatever reads registrations waits, within its statement.
+    let other = try PostgresConnection(try #require(try first.database()), for: .maintenance)
+    try other.script(
+      """
+      CREATE FUNCTION pause() RETURNS boolean LANGUAGE plpgsql AS
+      'BEGIN PERFORM pg_advisory_xact_lock_shared(hashtext(current_schema())); RETURN true; END';
+      ALTER TABLE registration RENAME TO device;
+      CREATE VIEW registration AS SELECT * FROM device WHERE pause();
+      SELECT pg_advisory_lock(hashtext(current_schema()))
+      """)
+    let now = first.now
+    let database = try tables(stores[1]).database
+    async let chosen = database.write { transaction in
+      try transaction.jobsOfLatestContact("apns", limit: 9, at: now)
+    }
+    try await eventually("it looks for jobs") {
+      try other.value(
+        """
+        SELECT EXISTS (SELECT 1 FROM pg_stat_activity
+          WHERE application_name = current_schema() AND wait_event = 'advisory')
+        """) == true
+    }
+    #expect(try other.run("UPDATE job SET due = $1, owner = 'other'", now + 60) == 1)
+    try other.script("SELECT pg_advisory_unlock(hashtext(current_schema()))")
+    #expect(try await chosen.isEmpty)
+  }
+
   @Test func `one key creates one notification, at whichever nodes it is used at once`()
     async throws
   {
