@@ -248,6 +248,75 @@ struct PostgresTests {
     #expect(try await chosen.isEmpty)
   }
 
+  @Test func `answers come in any order while another node withdraws the notification`()
+    async throws
+  {
+    let store = try open()[0]
+    let (url, now) = (try #require(try first.database()), first.now)
+    // Without the writer, which makes a change again that has failed.
+    @Sendable func change(_ body: (PostgresTransaction) throws -> Void) throws {
+      let transaction = PostgresTransaction(
+        try PostgresConnection(url, for: .writing), rules: SendingRules())
+      try body(transaction)
+      try transaction.commit(from: "test")
+    }
+    for _ in 0..<8 {
+      let id = try await store.notifications.create(.any(to: alice)).notification.id
+      try change { transaction in
+        try transaction.run(
+          "INSERT INTO push(id, notification, lane, kind) VALUES ($1, $1, 'apns', 'alert')", id)
+        try transaction.run(
+          """
+          INSERT INTO job(push, lane, token, user_id, registration, state, due, owner, updated)
+          SELECT $1, 'apns', '', 1, 'd' || n, 'queued', 0, 'node', 0 FROM generate_series(1, 500) AS n
+          """, id)
+      }
+      let jobs: [Int] = try await tables(store).database.read { connection in
+        try connection.column("SELECT id FROM job WHERE push = $1 ORDER BY id DESC", id)
+      }
+      async let settled: Void = change { transaction in
+        _ = try transaction.settle(
+          jobs.map { ($0, .rejected(reason: "no")) }, of: SendingLane("apns"), owner: "node",
+          at: now)
+      }
+      async let withdrawn: Void = change { _ = try $0.withdraw(id, at: now) }
+      _ = try await (settled, withdrawn)
+    }
+    #expect(
+      try await tables(store).database.read { connection in
+        try connection.value(
+          "SELECT count(*) FROM job WHERE state IN ('failed', 'cancelled') AND owner IS NULL")
+      } == 4000)
+  }
+
+  @Test func `a change is made again when it and another node's have waited for each other`()
+    async throws
+  {
+    let stores = try open()
+    let gates = [DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)]
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for (index, users) in [[alice, bob], [bob, alice]].enumerated() {
+        let database = try tables(stores[index]).database
+        group.addTask {
+          try await database.write { transaction in
+            for user in users {
+              try transaction.run("UPDATE users SET created = created + 1 WHERE id = $1", user)
+              guard user == users[0] else { continue }
+              // Also for a second try, when the other has passed here.
+              for _ in 0..<9 { gates[index].signal() }
+              gates[1 - index].wait()
+            }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    let changes = try await tables(stores[0]).database.read { connection in
+      try connection.column("SELECT created FROM users WHERE id < 3", as: Int.self)
+    }
+    #expect(changes == [2, 2])
+  }
+
   @Test func `one key creates one notification, at whichever nodes it is used at once`()
     async throws
   {

@@ -1,8 +1,7 @@
 /// The SQLSTATE of a failed statement, by which a caller decides what to do next.
 enum SQLState {
-  /// Whether the transaction failed only because of others, so that the same statements may succeed now:
   /// `serialization_failure`, `deadlock_detected`.
-  static func isWorthRepeating(_ state: String) -> Bool { ["40001", "40P01"].contains(state) }
+  static let conflicts = ["40001", "40P01"]
 }
 
 extension StoreError {

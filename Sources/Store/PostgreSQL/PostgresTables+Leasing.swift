@@ -199,7 +199,7 @@ extension PostgresTransaction {
     try send(
       """
       SELECT push.notification FROM job JOIN push ON push.id = job.push
-      WHERE job.id = ANY($1) AND owner = $2 AND state = 'cancelled' FOR UPDATE OF job
+      WHERE job.id = ANY($1) AND owner = $2 AND state = 'cancelled'
       """, numbers, owner
     ) { [self] result in
       for case let notification? in try result.map({ row in try row.next(Int?.self) }) {

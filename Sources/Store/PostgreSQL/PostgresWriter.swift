@@ -13,6 +13,8 @@ final class PostgresWriter: Sendable {
   private enum Failure: Error, CustomStringConvertible {
     /// What it did was undone, and the same changes may succeed in another.
     case undone(any Error)
+    /// The same, as it and others waited for each other.
+    case conflicted(any Error)
     /// A change failed, and the others are to be made with savepoints.
     case needsSavepoints(any Error)
     /// It can't be repeated: the database is away, or may have committed it.
@@ -20,17 +22,20 @@ final class PostgresWriter: Sendable {
 
     var description: String {
       switch self {
-      case .undone(let error), .needsSavepoints(let error), .lost(let error): "\(error)"
+      case .undone(let error), .conflicted(let error), .needsSavepoints(let error),
+        .lost(let error):
+        "\(error)"
       }
     }
   }
 
-  /// After this time no change is added to a transaction, and none is begun again.
+  /// After this time no change is added to a transaction, and none is begun again but for a conflict, which the server
+  /// notices after a second.
   ///
   /// With the time limit of a statement it keeps transactions below 5 s.
   private static let duration = Duration.seconds(1)
   /// Tries of a transaction that others make fail, such as by a deadlock.
-  private static let tries = 5
+  private static let tries = 3
 
   private let url: String
   private let rules: SendingRules
@@ -83,7 +88,9 @@ final class PostgresWriter: Sendable {
         case .needsSavepoints where changes.count > 1: usesSavepoints = true
         case .undone where tries < Self.tries && ContinuousClock.now - start < Self.duration:
           tries += 1
-        case .undone(let error), .needsSavepoints(let error), .lost(let error):
+        case .conflicted where tries < Self.tries: tries += 1
+        case .undone(let error), .conflicted(let error), .needsSavepoints(let error),
+          .lost(let error):
           for change in changes { change.fail(error) }
           return changes.count
         }
@@ -123,7 +130,8 @@ final class PostgresWriter: Sendable {
         observers.perform(transaction.effects.take())
         throw .lost(error)
       }
-      if connection.isWorthRepeating { throw .undone(error) }
+      if connection.isBroken { throw .undone(error) }
+      if connection.hasConflict { throw .conflicted(error) }
       throw usingSavepoints ? .lost(error) : .needsSavepoints(error)
     }
     observers.perform(transaction.effects.take())
@@ -159,7 +167,8 @@ final class PostgresWriter: Sendable {
       if usingSavepoint { try transaction.releaseSavepoint() }
       return acknowledge
     } catch {
-      if connection.isWorthRepeating { throw .undone(error) }
+      if connection.isBroken { throw .undone(error) }
+      if connection.hasConflict { throw .conflicted(error) }
       if usingSavepoint {
         do { try transaction.undoSavepoint() } catch { throw .undone(error) }
       } else if transaction.writes != writes || connection.failures != failures || isFirstToWait {
@@ -173,8 +182,8 @@ final class PostgresWriter: Sendable {
 }
 
 extension PostgresConnection {
-  /// Whether the transaction failed because of others, or with the connection before its commit.
-  fileprivate var isWorthRepeating: Bool {
-    isBroken || isInFailedTransaction && SQLState.isWorthRepeating(lastState)
+  /// Whether the transaction failed only because of others, so that the same statements may succeed now.
+  fileprivate var hasConflict: Bool {
+    isInFailedTransaction && SQLState.conflicts.contains(lastState)
   }
 }

@@ -23,6 +23,7 @@ extension Changing {
       ended += try endRegistration(
         ofJob: job, by: lane, unlessUpdatedSince: since, owner: owner, at: now)
     }
+    try lockJobs(outcomes.map(\.job))
     var delivered: [String: [DeliveredJob]] = [:]
     for (job, outcome) in outcomes {
       if case .delivered(let kind, let reference, let note) = outcome {
@@ -36,6 +37,13 @@ extension Changing {
     // Most outcomes: one statement for all of a kind.
     for (kind, jobs) in delivered { try settle(jobs, sentAs: kind, owner: owner, at: now) }
     return ended
+  }
+
+  /// Locks jobs that are changed next, always in the same order, so that two nodes do not wait for each other.
+  func lockJobs(_ jobs: [Int]) throws {
+    let clause = lock("FOR UPDATE")
+    if jobs.isEmpty || clause.isEmpty { return }
+    try send("SELECT 1 FROM job WHERE id \(isIn("$1")) ORDER BY id \(clause)", jobs)
   }
 
   /// Ends the registration that a push service no longer knows, and returns their number; 0 if it was renewed.

@@ -55,7 +55,6 @@ extension EngineTables {
   /// Cancels what is left of the jobs of a notification that was withdrawn, of which so many were cancelled.
   func cancelRest(of id: Int, after count: Int, at now: Date) async throws {
     guard count == Cancellation.limit else { return }
-    // Fewer than that may be left to others who send them now.
     while try await database.write({ try $0.cancelSome(id, at: now) }) > 0 {}
   }
 
@@ -263,35 +262,44 @@ extension Changing {
     "EXISTS (SELECT 1 FROM recipient WHERE recipient.notification = id AND fetched IS NOT NULL)"
   }
 
-  /// Cancels jobs of a notification that were not sent, and returns how many.
+  /// Cancels jobs of a notification that were not sent, and returns how many it has found.
   fileprivate func cancelSome(_ notification: Int, at now: Date) throws -> Int {
-    try updateJobs(
-      from: .queued, to: .cancelled,
+    let jobs: [Int] = try column(
       """
-      UPDATE job SET state = 'cancelled', updated = $1, reason = NULL
-      WHERE state = 'queued' AND id IN (
-        SELECT job.id FROM job WHERE state = 'queued'
-          AND push IN (SELECT id FROM push WHERE notification = $2) LIMIT $3)
-      """, now, notification, Cancellation.limit
-    ).count
+      SELECT id FROM job WHERE state = 'queued'
+        AND push IN (SELECT id FROM push WHERE notification = $1) LIMIT $2
+      """, notification, Cancellation.limit)
+    try cancel(jobs, at: now)
+    return jobs.count
   }
 
   /// Cancels what was not sent of a notification; to those who keep it only if `whoeverKeepsIt`.
   fileprivate func cancelUnsent(
     _ notification: Int, whoeverKeepsIt: Bool = true, at now: Date
   ) throws {
+    try cancel(
+      column(
+        """
+        SELECT id FROM job
+        WHERE state = 'queued' AND push IN (SELECT id FROM push WHERE notification = $1)
+          AND ($2 = 1 OR NOT EXISTS (
+            SELECT 1 FROM recipient
+            WHERE recipient.user_id = job.user_id AND recipient.notification = $1
+              AND kept IS NOT NULL))
+        """, notification, whoeverKeepsIt ? 1 : 0), at: now)
+    try send("DELETE FROM held_event WHERE notification = $1", notification)
+    try send("DELETE FROM audience_part WHERE notification = $1", notification)
+  }
+
+  private func cancel(_ jobs: [Int], at now: Date) throws {
+    if jobs.isEmpty { return }
+    try lockJobs(jobs)
     try updateJobs(
       from: .queued, to: .cancelled,
       """
       UPDATE job SET state = 'cancelled', updated = $1, reason = NULL
-      WHERE state = 'queued' AND push IN (SELECT id FROM push WHERE notification = $2)
-        AND ($3 = 1 OR NOT EXISTS (
-          SELECT 1 FROM recipient
-          WHERE recipient.user_id = job.user_id AND recipient.notification = $2
-            AND kept IS NOT NULL))
-      """, now, notification, whoeverKeepsIt ? 1 : 0)
-    try send("DELETE FROM held_event WHERE notification = $1", notification)
-    try send("DELETE FROM audience_part WHERE notification = $1", notification)
+      WHERE state = 'queued' AND id \(isIn("$2"))
+      """, now, jobs)
   }
 }
 

@@ -137,13 +137,13 @@ extension EngineTables {
     let recipients = Set(new.recipients).sorted()
     return try await database.write { transaction in
       try transaction.requireSpace()
-      // The lock: a change may be under way.
+      // The locks: a change may be under way, which locks the notification first, too.
+      try transaction.lockNotification(id)
       let isAwaited = try transaction.value(
         "SELECT true FROM due_audience WHERE notification = $1 \(transaction.lock("FOR UPDATE"))",
         id,
         as: Bool.self)
       guard isAwaited == true else { return false }
-      try transaction.lockNotification(id)
       guard let stored = try transaction.notification(id, at: now) else {
         try transaction.run("DELETE FROM due_audience WHERE notification = $1", id)
         return false
