@@ -34,8 +34,8 @@ extension PostgresTransaction {
   ) throws -> [LeasedRow] {
     // A cancelled job with an owner is still being sent: a later push must not overtake it. One that waits for the end
     // of quiet hours lets a later one pass, which waits for it, too, unless it is urgent.
-    // OFFSET 0: each job looks for those before it by an index. While the planner believes that nothing is queued, as
-    // after an ANALYZE when all had been sent, it would join all with all.
+    // OFFSET 0: each job looks for those before it by an index. While the planner believes that nothing is queued
+    // (``isStillQueued``), it would join all with all.
     try all(
       """
       WITH ready AS (

@@ -25,7 +25,7 @@ extension PostgresTransaction {
 
   func jobsOfLatestContact(_ lane: String, limit: Int, at now: Date) throws -> [Int] {
     // OFFSET 0: as in `leaseNext`. State and time once more: once a row is locked, only conditions of its own notice
-    // that another node has leased it meanwhile. || '': by no index but that of the IDs.
+    // that another node has leased it meanwhile.
     try column(
       """
       SELECT job.id FROM job JOIN registration
@@ -33,7 +33,7 @@ extension PostgresTransaction {
       WHERE job.id = ANY(ARRAY(
           SELECT id FROM job WHERE state = 'queued' AND lane = $1 AND due <= $2
           ORDER BY due, id LIMIT $4))
-        AND job.state || '' = 'queued' AND job.due <= $2 AND registration.ended IS NULL
+        AND \(Self.isStillQueued) AND job.due <= $2 AND registration.ended IS NULL
         AND NOT EXISTS (
           SELECT 1 FROM job AS other WHERE other.registration = job.registration
             AND other.state = 'queued' AND other.refused IS NOT NULL OFFSET 0)

@@ -39,6 +39,11 @@ extension Changing {
     return ended
   }
 
+  /// The condition that a job is queued that is found by its ID.
+  // No partial index has it in this form: PostgreSQL would go through one, once for each job, while it believes that
+  // nothing is queued, as after an ANALYZE when all had been sent.
+  static var isStillQueued: String { "job.state || '' = 'queued'" }
+
   /// Locks jobs that are changed next, always in the same order, so that two nodes do not wait for each other.
   func lockJobs(_ jobs: [Int]) throws {
     let clause = lock("FOR UPDATE")
@@ -82,7 +87,7 @@ extension Changing {
     let sql = """
       UPDATE job SET state = $1, due = coalesce($2, due), attempts = attempts + $3,
         reason = coalesce($4, reason), updated = $5, owner = NULL
-      WHERE job.id = $6 AND owner = $7 AND state = 'queued'
+      WHERE job.id = $6 AND owner = $7 AND \(Self.isStillQueued)
       """
     guard state != .queued else {
       return try run(sql, state, due, attempts, reason, now, job, owner) == 1

@@ -55,8 +55,8 @@ extension Changing {
       FROM job JOIN push ON push.id = job.push
         LEFT JOIN registration ON registration.id = job.registration
           AND registration.user_id = job.user_id
-      WHERE job.id \(isIn("$1")) AND state = 'queued' AND due <= $2 AND registration.ended IS NULL
-        AND \(QuietDevices.condition(rules))
+      WHERE job.id \(isIn("$1")) AND \(Self.isStillQueued) AND due <= $2
+        AND registration.ended IS NULL AND \(QuietDevices.condition(rules))
       ORDER BY job.id \(lock("FOR UPDATE OF job SKIP LOCKED"))
       """, due, now
     ) { ($0 as Int, $1 as String?, $2 as Date?) }

@@ -298,7 +298,7 @@ extension Changing {
       from: .queued, to: .cancelled,
       """
       UPDATE job SET state = 'cancelled', updated = $1, reason = NULL
-      WHERE state = 'queued' AND id \(isIn("$2"))
+      WHERE id \(isIn("$2")) AND \(Self.isStillQueued)
       """, now, jobs)
   }
 }

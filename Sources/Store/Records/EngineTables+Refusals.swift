@@ -154,7 +154,7 @@ extension Changing {
       """
       UPDATE job SET due = $1, reason = $2, refused = $3,
         refused_since = CASE WHEN $4 THEN coalesce($5, updated) END, updated = $6, owner = NULL
-      WHERE id = $7 AND owner = $8 AND state = 'queued'
+      WHERE id = $7 AND owner = $8 AND \(Self.isStillQueued)
       """, StoredNotification.untilReleased, reason, lane.settings, endsRegistration, since, now,
       job, owner) == 1
   }
