@@ -330,6 +330,31 @@ struct PostgresTests {
     #expect(changes == [2, 2])
   }
 
+  @Test func `twenty thousand silent devices are ended, whatever memory the server has`()
+    async throws
+  {
+    let url = try #require(try first.database()) + "%20-cwork_mem%3D64kB"
+    let store = try Store(folder: first.folder, database: url, now: { [first] in first.now })
+    let connection = try PostgresConnection(url, for: .maintenance)
+    try connection.script(
+      """
+      INSERT INTO users(id, name, role, created) VALUES (1, 'alice', 'device', 0)
+      """)
+    _ = try await store.notifications.create(.any(to: alice))
+    try connection.script(
+      """
+      INSERT INTO registration(id, user_id, platform, handle, updated)
+      SELECT md5('' || n), 1, 'apns', 't' || n, 0 FROM generate_series(1, 20010) AS n
+      """)
+    // Ten of them are heard of by receipts; the others are of devices that have gone.
+    try connection.run(
+      """
+      INSERT INTO device_receipt(notification, user_id, registration, fetched)
+      SELECT 0, 1, md5('' || n), $1 FROM generate_series(20001, 40000) AS n
+      """, first.now)
+    #expect(try await store.administration.endSilentRegistrations(since: first.now) == 20_000)
+  }
+
   @Test func `one key creates one notification, at whichever nodes it is used at once`()
     async throws
   {

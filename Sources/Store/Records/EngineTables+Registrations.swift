@@ -98,23 +98,39 @@ extension EngineTables {
 
   func endSilentRegistrations(since time: Date) async throws -> Int {
     let now = now()
-    return try await database.write { transaction in
-      let count = try transaction.run(
-        "UPDATE registration SET ended = $2, ended_by = $3 WHERE \(Self.isSilent)", time, now,
-        RefusalRule.silence)
-      if count > 0 {
-        try transaction.audit(
-          .deviceRemoved, detail: RefusalRule.silence, count: count, at: now)
+    var total = 0
+    while true {
+      let count = try await database.write { transaction in
+        let count = try transaction.run(
+          """
+          UPDATE registration SET ended = $2, ended_by = $3 WHERE \(Self.isUnheard) AND id IN (
+            SELECT id FROM registration WHERE \(Self.isSilent) ORDER BY id LIMIT $4)
+          """, time, now, RefusalRule.silence, Self.endedAtOnce)
+        if count > 0 {
+          try transaction.audit(
+            .deviceRemoved, detail: RefusalRule.silence, count: count, at: now)
+        }
+        return count
       }
-      return count
+      if count == 0 { return total }
+      total += count
     }
   }
 
+  /// As many registrations as end in one commit, so that others do not wait long for a statement.
+  private static var endedAtOnce: Int { 10_000 }
+
+  /// Whether the device of a registration has not renewed it since `$1`.
+  private static var isUnheard: String { "ended IS NULL AND coalesce(contact, updated) < $1" }
+
   /// Whether the device of a registration has not been heard of since `$1`.
   private static var isSilent: String {
+    // EXCEPT: both databases read all receipts once. For NOT IN, PostgreSQL does so for each registration if they are
+    // many, and SQLite for NOT EXISTS.
     """
-    ended IS NULL AND coalesce(contact, updated) < $1 AND id NOT IN (
-      SELECT registration FROM device_receipt WHERE fetched >= $1 OR read >= $1)
+    \(isUnheard) AND id IN (
+      SELECT id FROM registration
+      EXCEPT SELECT registration FROM device_receipt WHERE fetched >= $1 OR read >= $1)
     """
   }
 }
