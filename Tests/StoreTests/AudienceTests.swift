@@ -102,6 +102,53 @@ import Testing
     #expect(try await store.outbox.deliveries(of: next).allSatisfy { $0.state == .cancelled })
   }
 
+  private func count(_ store: Store, of id: Int, _ state: JobState) async throws -> Int {
+    try await store.outbox.deliveries(of: id, in: state, lane: nil, after: 0, limit: 9999).count
+  }
+
+  @Test func `what a notification said before is cancelled in parts, also by the next process`()
+    async throws
+  {
+    let (store, users) = try await open()
+    var new = new(to: users)
+    new.notBefore = scratch.now + 3600
+    _ = try await store.notifications.create(new)
+    try await writeAll(store)
+    new.message = "Other"
+    let change = scratch.now
+    _ = try await store.notifications.amend(0, with: new)
+    #expect(try await count(store, of: 0, .cancelled) == 1000)
+    #expect(try await count(store, of: 0, .queued) == Self.size - 1000)
+
+    // What is due before its turn has expired.
+    scratch.pass(3600)
+    let next = try scratch.open(.shared)
+    let old = try await next.outbox.lease(limit: 9, until: scratch.now + 60)
+    #expect(old.count == 9 && old.allSatisfy { $0.expires == change })
+    try await next.outbox.settle(old.map { ($0.id, .expired) })
+    try await writeAll(next)
+    #expect(try await count(next, of: 0, .cancelled) == Self.size - 9)
+    #expect(try await count(next, of: 0, .queued) == Self.size)
+    let leased = try await next.outbox.lease(limit: 2 * Self.size, until: scratch.now + 60)
+    #expect(leased.count == Self.size && leased.allSatisfy { $0.expires == nil })
+  }
+
+  @Test func `what another takes the place of is cancelled in parts, but for those who keep it`()
+    async throws
+  {
+    let (store, users) = try await open()
+    var new = new(to: users)
+    (new.sender, new.replaces) = (shop, "parcel")
+    _ = try await store.notifications.create(new)
+    try await writeAll(store)
+    (new.recipients, new.pushes) = (Array(users.dropLast(50)), [])
+    _ = try await store.notifications.create(new)
+    #expect(try await count(store, of: 0, .cancelled) == 1000)
+    try await writeAll(store)
+    #expect(try await count(store, of: 0, .cancelled) == Self.size - 50)
+    #expect(try await count(store, of: 0, .queued) == 50)
+  }
+
   @Test func `its users may fetch the notification and mark it read before that`() async throws {
     let (store, users) = try await open()
     let outsider = users[7]

@@ -51,11 +51,14 @@ private struct PostgresAudiencePart {
     case users([UserID], values: String?, due: Date?, event: String?)
     /// IDs of registrations, whose jobs are due at a time.
     case devices([String], push: Int, lane: String, due: Date)
+    /// None: what is queued of a push is cancelled.
+    case obsolete(push: Int)
 
     var count: Int {
       switch self {
       case .users(let users, _, _, _): users.count
       case .devices(let devices, _, _, _): devices.count
+      case .obsolete: PostgresAudiencePart.size
       }
     }
   }
@@ -185,6 +188,8 @@ extension PostgresTransaction {
     case .devices(let devices, let push, let lane, let due):
       try insertJobs(of: push, for: devices, due: due, at: now)
       effects.add(.jobs(lane: lane))
+    case .obsolete(let push):
+      try cancelRest(ofPush: push, of: part.notification, at: now)
     case .users(let users, let values, let due, let event):
       writes += 1
       if let values {
@@ -214,7 +219,16 @@ extension PostgresTransaction {
       try send(
         "INSERT INTO audience_part(notification, push, due, devices) VALUES ($1, $2, $3, $4)",
         part.notification, push, due, StringList(devices))
+    case .obsolete(let push): try cancelLater([push], of: part.notification)
     }
+  }
+
+  func cancelLater(_ pushes: [Int], of notification: Int) throws {
+    try send(
+      """
+      INSERT INTO audience_part(notification, push, due, devices)
+      SELECT $1, push, 0, $2 FROM unnest($3::bigint[]) AS push
+      """, notification, StringList([]), pushes)
   }
 
   /// The oldest part that no other node is writing, which is removed.
@@ -240,7 +254,9 @@ extension PostgresTransaction {
       let values: String? = try row.next()
       let (lane, sender): (String?, UserID?) = (try row.next(), try row.next())
       let members: PostgresAudiencePart.Members =
-        if let push, let due, let lane {
+        if let push, devices == StringList([]) {
+          .obsolete(push: push)
+        } else if let push, let due, let lane {
           .devices(devices?.items ?? [], push: push, lane: lane, due: due)
         } else {
           .users(

@@ -80,6 +80,10 @@ protocol Changing: Queryable {
     at now: Date
   ) throws
 
+  /// Stores with the parts of audiences that what is queued of these pushes of a notification is cancelled
+  /// (``cancelRest(ofPush:of:at:)``).
+  func cancelLater(_ pushes: [Int], of notification: Int) throws
+
   /// Adds a push event without a notification.
   func addPushEvent(_ data: String, to users: [UserID], at now: Date) throws
 

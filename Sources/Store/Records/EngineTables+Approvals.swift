@@ -264,7 +264,7 @@ extension Changing {
       """
       SELECT due - $2 FROM job WHERE push IN (SELECT id FROM push WHERE notification = $1)
         AND state = 'queued'
-      UNION SELECT due - $2 FROM audience_part WHERE notification = $1 AND push IS NOT NULL
+      UNION SELECT due - $2 FROM audience_part WHERE notification = $1 AND push IS NOT NULL AND due > 0
       UNION SELECT due - $2 FROM held_event WHERE notification = $1
       UNION SELECT due FROM audience_part WHERE notification = $1 AND push IS NULL AND due IS NOT NULL
       UNION SELECT due FROM recipient WHERE notification = $1 AND due IS NOT NULL

@@ -23,6 +23,7 @@ extension EngineTables {
       else { return nil }
       try transaction.record(new, as: id, at: now)
       if let amendment = new.amendment { try transaction.add(amendment, of: id, at: now) }
+      try transaction.expirePushes(of: id, at: now)
       try transaction.cancelUnsent(id, at: now)
       try transaction.setTimes(new.times, of: id, insteadOf: stored, at: now)
       try transaction.announce(
@@ -250,45 +251,61 @@ extension Changing {
         WHERE id = $2 AND (expires IS NULL OR expires > $1)
         """, now, id) == 1
     if isWithdrawn { effects.add(.change(id)) }
-    // What is still queued expires at once.
-    try run("UPDATE push SET expires = $1 WHERE notification = $2", now, id)
+    try expirePushes(of: id, at: now)
     try send("DELETE FROM held_event WHERE notification = $1", id)
     try send("DELETE FROM audience_part WHERE notification = $1", id)
     try send("DELETE FROM due_audience WHERE notification = $1", id)
     return (isWithdrawn, try cancelSome(id, at: now))
   }
 
+  /// Has what is still queued expire at once: some of it is cancelled only later.
+  fileprivate func expirePushes(of id: Int, at now: Date) throws {
+    try send("UPDATE push SET expires = $1 WHERE notification = $2", now, id)
+  }
+
   private static var isFetched: String {
     "EXISTS (SELECT 1 FROM recipient WHERE recipient.notification = id AND fetched IS NOT NULL)"
   }
 
-  /// Cancels jobs of a notification that were not sent, and returns how many it has found.
+  /// Cancels jobs that were not sent of a notification, and returns how many it has found; not those for recipients who
+  /// keep what another has taken the place of, unless their push has expired.
   fileprivate func cancelSome(_ notification: Int, at now: Date) throws -> Int {
-    let jobs: [Int] = try column(
-      """
-      SELECT id FROM job WHERE state = 'queued'
-        AND push IN (SELECT id FROM push WHERE notification = $1) LIMIT $2
-      """, notification, Cancellation.limit)
-    try cancel(jobs, at: now)
-    return jobs.count
+    try cancelSome("push.notification", notification, at: now)
   }
 
-  /// Cancels what was not sent of a notification; to those who keep it only if `whoeverKeepsIt`.
-  fileprivate func cancelUnsent(
-    _ notification: Int, whoeverKeepsIt: Bool = true, at now: Date
-  ) throws {
-    try cancel(
-      column(
-        """
-        SELECT id FROM job
-        WHERE state = 'queued' AND push IN (SELECT id FROM push WHERE notification = $1)
-          AND ($2 = 1 OR NOT EXISTS (
-            SELECT 1 FROM recipient
-            WHERE recipient.user_id = job.user_id AND recipient.notification = $1
-              AND kept IS NOT NULL))
-        """, notification, whoeverKeepsIt ? 1 : 0), at: now)
+  /// Cancels what was not sent of a notification, as ``cancelSome(_:at:)``; a large number of jobs in parts, the first of
+  /// them now, the others with the parts of audiences.
+  fileprivate func cancelUnsent(_ notification: Int, at now: Date) throws {
+    let count = try cancelSome(notification, at: now)
     try send("DELETE FROM held_event WHERE notification = $1", notification)
     try send("DELETE FROM audience_part WHERE notification = $1", notification)
+    guard count == Cancellation.limit else { return }
+    try cancelLater(
+      column("SELECT id FROM push WHERE notification = $1", notification), of: notification)
+    effects.add(.events)
+  }
+
+  /// Cancels another part of a push's jobs, and has the next one cancelled later.
+  func cancelRest(ofPush push: Int, of notification: Int, at now: Date) throws {
+    let count = try cancelSome("push.id", push, at: now)
+    if count == Cancellation.limit { try cancelLater([push], of: notification) }
+    // Later pushes to the same devices have waited for these.
+    let lane = try value("SELECT lane FROM push WHERE id = $1", push, as: String.self)
+    if let lane { effects.add(.jobs(lane: lane)) }
+  }
+
+  private func cancelSome(_ column: String, _ id: Int, at now: Date) throws -> Int {
+    let jobs: [Int] = try self.column(
+      """
+      SELECT job.id FROM push CROSS JOIN job
+      WHERE \(column) = $1 AND job.push = push.id AND state = 'queued'
+        AND (push.expires <= $2 OR NOT EXISTS (
+          SELECT 1 FROM recipient WHERE recipient.user_id = job.user_id
+            AND recipient.notification = push.notification AND kept IS NOT NULL))
+      LIMIT $3
+      """, id, now, Cancellation.limit)
+    try cancel(jobs, at: now)
+    return jobs.count
   }
 
   private func cancel(_ jobs: [Int], at now: Date) throws {
@@ -357,7 +374,7 @@ extension Changing {
       try send("UPDATE notification SET replaced_by = $1 WHERE id = $2", id, earlier)
     }
     for earlier in Set(earlier).union(kept).sorted() {
-      try cancelUnsent(earlier, whoeverKeepsIt: false, at: now)
+      try cancelUnsent(earlier, at: now)
       effects.add(.change(earlier))
     }
   }

@@ -228,9 +228,22 @@ extension SQLiteConnection {
         part.members, part.values, of: part.notification, due: part.due, event: part.event,
         at: now)
     }
+    if part.members == "[]" {
+      return try cancelRest(ofPush: push, of: part.notification, at: now)
+    }
     try insertJobs(of: push, for: part.members, due: part.due ?? now, at: now)
     let lane = try value("SELECT lane FROM push WHERE id = $1", push, as: String.self)
     if let lane { effects.add(.jobs(lane: lane)) }
+  }
+}
+
+extension SQLiteConnection {
+  func cancelLater(_ pushes: [Int], of notification: Int) throws {
+    try run(
+      """
+      INSERT INTO audience_part(notification, push, due, members)
+      SELECT $1, value, 0, '[]' FROM json_each($2)
+      """, notification, pushes)
   }
 }
 
