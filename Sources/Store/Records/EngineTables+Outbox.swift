@@ -169,20 +169,34 @@ extension EngineTables {
   /// Replays dead letters: one, or those of a lane, or all.
   func replay(job: Int?, lane: String?) async throws -> Int {
     let now = now()
-    return try await database.write { transaction in
-      let jobs = try transaction.updateJobs(
-        from: .failed, to: .queued,
-        """
-        UPDATE job SET state = 'queued', attempts = 0, due = $1, updated = $1, owner = NULL
-        WHERE state = 'failed' AND (CAST($2 AS bigint) IS NULL OR id = $2)
-          AND (CAST($3 AS text) IS NULL OR lane = $3)
-        """, now, job, lane)
-      transaction.effects.add(jobs.map { .jobs(lane: $0.lane) })
-      if !jobs.isEmpty {
-        let object = job.map(AuditObject.push) ?? lane.map(AuditObject.service)
-        try transaction.audit(.pushReplayed, object, count: jobs.count, at: now)
+    var (total, last) = (0, 0)
+    while true {
+      // In the order of the numbers: one that fails again meanwhile is not replayed again.
+      let (count, next) = try await database.write { [last] transaction in
+        let failed: [Int] = try transaction.column(
+          """
+          SELECT id FROM job
+          WHERE state = 'failed' AND id > $1 AND (CAST($2 AS bigint) IS NULL OR id = $2)
+            AND (CAST($3 AS text) IS NULL OR lane = $3)
+          ORDER BY id LIMIT $4
+          """, last, job, lane, replayedJobs)
+        try transaction.lockJobs(failed)
+        let jobs = try transaction.updateJobs(
+          from: .failed, to: .queued,
+          """
+          UPDATE job SET state = 'queued', attempts = 0, due = $1, updated = $1, owner = NULL
+          WHERE id \(transaction.isIn("$2")) AND state = 'failed'
+          """, now, failed)
+        transaction.effects.add(jobs.map { .jobs(lane: $0.lane) })
+        if !jobs.isEmpty {
+          let object = job.map(AuditObject.push) ?? lane.map(AuditObject.service)
+          try transaction.audit(.pushReplayed, object, count: jobs.count, at: now)
+        }
+        return (jobs.count, failed.count == replayedJobs ? failed.last : nil)
       }
-      return jobs.count
+      total += count
+      guard let next else { return total }
+      last = next
     }
   }
 

@@ -286,6 +286,9 @@ let failedJobs = 10_000
 /// How many jobs of a lane ``Outbox/explain(_:lanes:)`` explains.
 let explainedJobs = 100
 
+/// The most jobs that ``Outbox/replay(_:)`` queues again in one commit, so that others do not wait long for a statement.
+let replayedJobs = 10_000
+
 extension Outbox {
   /// All jobs of a notification, oldest first.
   package func deliveries(of notification: Int) async throws -> [JobRecord] {
