@@ -303,7 +303,7 @@ import Waiting
 
       // Bark's clients may have the token in the body.
       let bounded = try await server.execute(
-        "POST", "/api/tokens", as: "publisher", body: #"{"name":"bark","to":["news"]}"#)
+        "POST", "/api/tokens", as: "publisher", body: #"{"name":"bark","to":["username:device"]}"#)
       let key = try #require(bounded.json["token"] as? String)
       let pushed = try await server.execute(
         "POST", "/push", fields: ["Content-Type": "application/json"],

@@ -46,7 +46,7 @@ struct CommitCostTests {
     defer { sqlite3_reset_auto_extension() }
     let store = try scratch.open()
     let phone = try await store.accounts.registration(forHandle: "AA", user: alice)
-    for _ in 0..<50 {
+    for _ in 0..<300 {
       var new = NotificationInsert.any(to: alice)
       new.pushes = [
         PushInsert(lane: "apns", target: .devices(RegistrationIDs([phone])), kind: "alert")
@@ -54,7 +54,7 @@ struct CommitCostTests {
       _ = try await store.notifications.create(new)
     }
     #expect(
-      try await scans { _ = try await store.count("notification WHERE payload <> 'x'") } >= 49,
+      try await scans { _ = try await store.count("notification WHERE payload <> 'x'") } >= 299,
       "the scans are counted")
     let work: [(String, () async throws -> Void)] = [
       ("due audiences", { _ = try await store.notifications.dueAudiences(limit: 10) }),
@@ -74,6 +74,6 @@ struct CommitCostTests {
         }
       ),
     ]
-    for (name, work) in work { #expect(try await scans(work) < 20, "\(name)") }
+    for (name, work) in work { #expect(try await scans(work) < 100, "\(name)") }
   }
 }

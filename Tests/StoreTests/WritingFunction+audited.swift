@@ -65,6 +65,7 @@ extension WritingFunction {
     "removeRegistration": ["alice"],
     "addToken": ["alice"],
     "removeTokens": ["alice"],
+    "changePassword": ["changing"],
     "addSession": ["alice", "bob"],
     "removeSession": ["carol"],
     "addAccessToken": ["alice"],
