@@ -302,6 +302,29 @@ struct PostgresTests {
       } == 4000)
   }
 
+  @Test func `an audience that is found when due waits for a change of its notification`()
+    async throws
+  {
+    let store = try open()[0]
+    var new = NotificationInsert.any()
+    new.dueAudience = DueAudience(segment: nil, people: 3)
+    let created = try await store.notifications.create(new).notification
+    let other = try PostgresConnection(try #require(try first.database()), for: .maintenance)
+    // Withdrawing does it in this order.
+    try other.script("BEGIN; SELECT 1 FROM notification FOR UPDATE")
+    async let isAnnounced = store.notifications.announce(created, with: .any(to: alice))
+    try await eventually("it waits") {
+      try other.value(
+        """
+        SELECT EXISTS (SELECT 1 FROM pg_stat_activity
+          WHERE application_name = current_schema() AND wait_event_type = 'Lock')
+        """) == true
+    }
+    try other.script(
+      "SELECT 1 FROM due_audience FOR UPDATE NOWAIT; DELETE FROM due_audience; COMMIT")
+    #expect(try await !isAnnounced)
+  }
+
   @Test func `a change is made again when it and another node's have waited for each other`()
     async throws
   {
