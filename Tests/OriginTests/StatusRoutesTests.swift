@@ -76,7 +76,8 @@ import Waiting
   @Test func `the last errors and warnings are kept, a line each, and the oldest forgotten`()
     async throws
   {
-    try await TestServer.test { server in
+    let clock = ManualClock()
+    try await TestServer.test(clock: clock) { server in
       let log = server.origin.housekeeping.log
       for number in 0..<60 { log(.warning, "push", "number \(number)\u{1B}[31m\nforged") }
       log(.notice, "push", "nothing to worry about")
@@ -87,6 +88,7 @@ import Waiting
       #expect(errors.allSatisfy { !$0.text.contains("\n") && !$0.text.contains("\u{1B}") })
       #expect(server.log.contain("nothing to worry about"), "all of it is in the log itself")
       for _ in 0..<60 { log(.error, "push", "the same") }
+      clock.advance(by: StatusReporter.validity)
       let later = try await status(server).errors
       #expect(later[0].text == "the same" && later[0].count == 60)
       #expect(later.count == 50 && later[1].text == errors[0].text, "it takes no other's place")

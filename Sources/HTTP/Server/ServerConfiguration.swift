@@ -63,7 +63,13 @@ package struct ServerConfiguration: Sendable {
   /// One for each processor that the process may use, but no more than there are descriptors for, of
   /// which each keeps about twenty.
   package static var defaultThreads: Int {
-    min(ProcessInfo.processInfo.activeProcessorCount, max(1, DescriptorLimit.raise() / 128))
+    // ProcessInfo counts those of the machine.
+    let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+    let allowed = status?.split(separator: "\n").first { $0.hasPrefix("Cpus_allowed:") }
+    let count =
+      allowed?.dropFirst("Cpus_allowed:".count).compactMap(\.hexDigitValue)
+      .reduce(0) { $0 + $1.nonzeroBitCount } ?? ProcessInfo.processInfo.activeProcessorCount
+    return max(1, min(count, DescriptorLimit.raise() / 128))
   }
 
   /// A configuration with defaults for what is not given.

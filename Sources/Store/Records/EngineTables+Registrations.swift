@@ -118,7 +118,7 @@ extension EngineTables {
   }
 
   /// As many registrations as end in one commit, so that others do not wait long for a statement.
-  private static var endedAtOnce: Int { 10_000 }
+  private static var endedAtOnce: Int { 2000 }
 
   /// Whether the device of a registration has not renewed it since `$1`.
   private static var isUnheard: String { "ended IS NULL AND coalesce(contact, updated) < $1" }

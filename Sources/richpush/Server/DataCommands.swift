@@ -104,8 +104,13 @@ enum UserCommand: Command {
       Terminal.print("\(name) can register \(maxDevices) devices")
     case ("list", nil):
       for user in try await users(false).users() {
-        let identities = user.identities.map { "\t\($0.subject) at \($0.provider)" }.joined()
-        Terminal.print("\(user.name)\t\(user.role)\t\(user.number)\(identities)")
+        let identities = user.identities.map { "\($0.subject) at \($0.provider)" }
+          .joined(separator: ", ")
+        if identities.isEmpty {
+          Terminal.print("\(user.name)\t\(user.role)\t\(user.number)")
+        } else {
+          Terminal.print("\(user.name)\t\(user.role)\t\(user.number)\t\(identities)")
+        }
       }
     case ("devices", let name?):
       guard let registration = arguments.string("end") else {

@@ -1629,6 +1629,7 @@ def check_names_and_tags_are_offered_and_everybody_can_be_addressed(console):
         expect(page.locator(".audience + .hint, .audience ~ .hint")).to_contain_text("people")
         page.get_by_role("button", name="Send", exact=True).click()
         page.get_by_role("dialog").get_by_role("button", name="Send").click()
+        page.wait_for_url(re.compile(r"sent/\d+$"))
         expect(page.locator(".facts-list").first).to_contain_text("Everybody with a device")
         receipts = page.request.get(f"{SERVER}/api/notifications/{page.url.split('/')[-1]}/receipts?user=alina", headers=basic("shop"))
         assert len(receipts.json()["receipts"]) == 1, receipts.text()

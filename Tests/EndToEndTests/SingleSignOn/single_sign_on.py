@@ -191,7 +191,8 @@ def check_refusal(browser, server):
     page.get_by_role("button", name="Sign in with Example").click()
     page.get_by_role("button", name="Deny").click()
     expect(page.get_by_role("heading", name="Not signed in")).to_be_visible()
-    expect(page.get_by_role("alert")).to_contain_text("Try again, or ask")
+    # The provider has left out the state (RFC 6749, 4.1.2.1).
+    expect(page.get_by_role("alert")).to_contain_text("Try again.")
     for width in (390, 1440):
         page.set_viewport_size({"width": width, "height": 800})
         # As the page where one signs in: on a card, with the symbol.
