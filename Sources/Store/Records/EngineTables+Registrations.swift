@@ -92,7 +92,8 @@ extension EngineTables {
   ) async throws -> [(user: String, registration: DeviceRegistration)] {
     try await database.read { connection in
       try connection.registrations(
-        "WHERE id > $2 AND \(Self.isSilent) ORDER BY id LIMIT $3", time, id, max(0, limit))
+        "WHERE id IN (\(Self.silent(after: "$2", limit: "$3"))) ORDER BY id", time, id,
+        max(0, limit))
     }
   }
 
@@ -101,11 +102,14 @@ extension EngineTables {
     var total = 0
     while true {
       let count = try await database.write { transaction in
+        let ids = try transaction.column(
+          Self.silent(after: "$2", limit: "$3"), time, "", Self.endedAtOnce, as: String.self)
+        if ids.isEmpty { return 0 }
         let count = try transaction.run(
           """
-          UPDATE registration SET ended = $2, ended_by = $3 WHERE \(Self.isUnheard) AND id IN (
-            SELECT id FROM registration WHERE \(Self.isSilent) ORDER BY id LIMIT $4)
-          """, time, now, RefusalRule.silence, Self.endedAtOnce)
+          UPDATE registration SET ended = $2, ended_by = $3
+          WHERE \(Self.isUnheard) AND id \(transaction.isIn("$4"))
+          """, time, now, RefusalRule.silence, ids)
         if count > 0 {
           try transaction.audit(
             .deviceRemoved, detail: RefusalRule.silence, count: count, at: now)
@@ -123,14 +127,14 @@ extension EngineTables {
   /// Whether the device of a registration has not renewed it since `$1`.
   private static var isUnheard: String { "ended IS NULL AND coalesce(contact, updated) < $1" }
 
-  /// Whether the device of a registration has not been heard of since `$1`.
-  private static var isSilent: String {
+  /// The query for the registrations after an ID whose devices have not been heard of since `$1`, so many of them.
+  private static func silent(after id: String, limit: String) -> String {
     // EXCEPT: both databases read all receipts once. For NOT IN, PostgreSQL does so for each registration if they are
     // many, and SQLite for NOT EXISTS.
     """
-    \(isUnheard) AND id IN (
-      SELECT id FROM registration
-      EXCEPT SELECT registration FROM device_receipt WHERE fetched >= $1 OR read >= $1)
+    SELECT id FROM registration WHERE id > \(id) AND \(isUnheard)
+    EXCEPT SELECT registration FROM device_receipt WHERE fetched >= $1 OR read >= $1
+    ORDER BY id LIMIT \(limit)
     """
   }
 }
