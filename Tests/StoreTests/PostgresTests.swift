@@ -132,39 +132,6 @@ struct PostgresTests {
     #expect(try await other.outbox.lease(limit: 9, until: first.now + 60).isEmpty)
   }
 
-  @Test func `twenty thousand due jobs are leased from within 100 ms`() async throws {
-    let store = try open()[0]
-    let database = try tables(store).database
-    _ = try await store.notifications.create(.any(to: alice))
-    try await database.write { transaction in
-      try transaction.run(
-        """
-        INSERT INTO registration(id, user_id, platform, handle, updated)
-        SELECT 'd' || n, 1, 'apns', 't' || n, 0 FROM generate_series(1, 10000) AS n
-        """)
-      try transaction.run(
-        """
-        INSERT INTO push(id, notification, lane, kind, collapse)
-        VALUES (1000, 0, 'apns', 'background', 'c')
-        """)
-      try transaction.run(
-        """
-        INSERT INTO job(push, lane, token, user_id, registration, collapse, state, due, updated)
-        SELECT 1000, 'apns', '', 1, 'd' || n % 10000, 'c' || n % 2, 'queued', n, 0
-        FROM generate_series(1, 20000) AS n
-        """)
-    }
-    try await database.run("ANALYZE")
-    var best = Duration.seconds(9)
-    for _ in 0..<5 {
-      let start = ContinuousClock.now
-      #expect(try await store.outbox.lease(limit: 200, until: first.now + 60).count == 200)
-      best = min(best, ContinuousClock.now - start)
-    }
-    print("PostgresTests: 200 of 20,000 due jobs in \(best)")
-    #expect(best < .milliseconds(100))
-  }
-
   @Test func `a job costs no more with many others, also if none was queued at the last ANALYZE`()
     async throws
   {
