@@ -1,11 +1,10 @@
-import FoundationEssentials
 package import Primitives
 import Synchronization
 
 extension BlockingExecutor {
   /// Examines dropped files; has two threads more than processors, since some wait for plugins.
   package static let intake = BlockingExecutor(
-    threads: ProcessInfo.processInfo.activeProcessorCount + 2)
+    threads: Processors.count + 2)
 
   /// Runs `body` to its end, even if the caller's task is cancelled.
   func runUncancelled<R: Sendable, E: Error>(

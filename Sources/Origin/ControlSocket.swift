@@ -8,8 +8,8 @@ import Primitives
 ///
 /// A client sends the line `reload`. The server applies the changes, and responds with the line `ok` or with
 /// a sentence about the failure. To the line `address` it responds with its address for phones and, after a space,
-/// `demo` in demo mode, or `oidc` and the provider at which people sign in. Only the folder's owner and root can connect (mode 0600), and the kernel
-/// confirms who did (SO_PEERCRED). Clients are served one after another.
+/// `demo` in demo mode, or `oidc` and the provider at which people sign in. Only the folder's owner and root can
+/// connect (mode 0600), and the kernel confirms who did (SO_PEERCRED). Clients are served one after another.
 package final class ControlSocket: Sendable {
   private let listener: FileDescriptor
   private let source: any DispatchSourceRead

@@ -2,7 +2,7 @@ import Synchronization
 
 extension Log {
   /// This log for what anybody can cause: of what is important, it gets each text once in a minute, and at most
-  /// 100 texts, with the number of those that were left out.
+  /// 100 texts, with the number that was left out.
   package func limited(clock: any SteadyClock = ContinuousClock()) -> Log {
     let limit = LogLimit(clock: clock)
     return Log { entry in

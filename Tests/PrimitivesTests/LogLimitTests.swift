@@ -32,7 +32,7 @@ import Waiting
     #expect(entries.texts.count == 9, "what happens in normal operation stays")
   }
 
-  @Test func `texts that differ each time do not fill it, and leave room for others later`() {
+  @Test func `texts that differ each time do not fill it, and others are written later`() {
     let (entries, clock) = (Entries(), clock)
     let log = Log { entry in entries.all.withLock { $0.append(entry) } }.limited(clock: clock)
     for number in 0..<5000 { log(.notice, "sign-in", "wrong \(number)") }

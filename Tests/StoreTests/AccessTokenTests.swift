@@ -110,7 +110,7 @@ import Testing
     #expect(try await store.count("access_token") == 0)
   }
 
-  @Test func `those that end soon or lately for their lifetime are listed, the first to end first`()
+  @Test func `tokens that end soon or have ended lately are listed, the first to end first`()
     async throws
   {
     let store = try scratch.open()

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Primitives
 
 extension BlockingExecutor {
@@ -6,7 +5,7 @@ extension BlockingExecutor {
   ///
   /// Requests that come together are handed over together, and so are their responses: the cooperative pool
   /// would wake a thread for each.
-  static let requests = BlockingExecutor(threads: ProcessInfo.processInfo.activeProcessorCount)
+  static let requests = BlockingExecutor(threads: Processors.count)
 
   /// The threads that save bodies to files and remove these; each body has one of them at a time.
   static let bodies = BlockingExecutor(threads: 16)

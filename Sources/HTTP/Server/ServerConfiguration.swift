@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Primitives
 
 /// Where a server listens and what it allows; the defaults are for one machine on the internet.
 package struct ServerConfiguration: Sendable {
@@ -63,13 +63,7 @@ package struct ServerConfiguration: Sendable {
   /// One for each processor that the process may use, but no more than there are descriptors for, of
   /// which each keeps about twenty.
   package static var defaultThreads: Int {
-    // ProcessInfo counts those of the machine.
-    let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)
-    let allowed = status?.split(separator: "\n").first { $0.hasPrefix("Cpus_allowed:") }
-    let count =
-      allowed?.dropFirst("Cpus_allowed:".count).compactMap(\.hexDigitValue)
-      .reduce(0) { $0 + $1.nonzeroBitCount } ?? ProcessInfo.processInfo.activeProcessorCount
-    return max(1, min(count, DescriptorLimit.raise() / 128))
+    max(1, min(Processors.count, DescriptorLimit.raise() / 128))
   }
 
   /// A configuration with defaults for what is not given.

@@ -69,7 +69,7 @@ final class Authenticator: Sendable {
   let signIn: SignInSettings
   private let logins: LoginCache
   private let hashing = DispatchQueue(label: "richpush.passwords", attributes: .concurrent)
-  private let limiter = HashLimiter(width: ProcessInfo.processInfo.activeProcessorCount)
+  private let limiter = HashLimiter(width: Processors.count)
   private let reservations = LoginReservations()
   private let uses: AccessTokenUses
   let failures: FailedLogins

@@ -39,6 +39,11 @@ struct SessionToken: Sendable {
   /// Names it in the cache of logins; no `Authorization` field can hold a NUL.
   var loginKey: String { "\0session " + text }
 
+  /// What the list of sessions shows of the browser that begins one.
+  static func userAgent(of request: Request) -> String {
+    String((request.fields["User-Agent"] ?? "").prefix(256))
+  }
+
   /// The `Set-Cookie` field that keeps this token in the browser.
   func setCookie(_ name: String) -> String {
     Self.setCookie(name, text, maxAge: Int(Session.lifetime))

@@ -128,7 +128,7 @@ struct ProviderRoutes: Sendable {
     _ context: RequestContext
   ) async throws -> Response {
     let (token, code) = (SessionToken(), PairingCode.long())
-    let agent = String((context.request.fields["User-Agent"] ?? "").prefix(256))
+    let agent = SessionToken.userAgent(of: context.request)
     var new = ProviderSignIn(
       attempt.hash,
       of: Identity(issuer: provider.configuration.issuer, subject: identity.subject),

@@ -53,8 +53,7 @@ struct SessionRoutes: Sendable {
     let change = try JSONCoding.request(PasswordChange.self, from: context.body)
     // Before the old password is verified: what is changed later counts.
     let user = try await store.accounts.user(named: caller.name)
-    let hasPassword = try await hasPassword(caller)
-    guard hasPassword || authenticator.isDemo else {
+    guard authenticator.isDemo || hasPassword(user) else {
       throw ServiceError(
         .conflict,
         "You have no password here: you sign in with \(authenticator.signIn.name), which can change it."
@@ -84,7 +83,8 @@ struct SessionRoutes: Sendable {
       let token = SessionToken()
       renewal = (
         token, cookie,
-        SessionRenewal(current: current, next: token.hash, userAgent: Self.userAgent(request))
+        SessionRenewal(
+          current: current, next: token.hash, userAgent: SessionToken.userAgent(of: request))
       )
     }
     guard
@@ -94,22 +94,18 @@ struct SessionRoutes: Sendable {
     return .empty(204, fields: renewal.map { ["Set-Cookie": $0.token.setCookie($0.cookie)] } ?? [:])
   }
 
-  /// Whether a caller could sign in with a password, and change it.
-  private func hasPassword(_ caller: Caller) async throws -> Bool {
-    guard authenticator.signIn.admitsPassword(of: caller.name) else { return false }
-    return try await store.accounts.user(named: caller.name)?.hasPassword == true
+  /// Whether a user could sign in with a password, and change it.
+  private func hasPassword(_ user: User?) -> Bool {
+    guard let user, user.hasPassword else { return false }
+    return authenticator.signIn.admitsPassword(of: user.name)
   }
 
   /// Begins a session of a user; nil if the user was removed.
   private func addSession(of user: UserID, _ request: Request) async throws -> SessionToken? {
     let token = SessionToken()
     let isAdded = try await store.sessions.addSession(
-      token.hash, user: user, userAgent: Self.userAgent(request))
+      token.hash, user: user, userAgent: SessionToken.userAgent(of: request))
     return isAdded ? token : nil
-  }
-
-  private static func userAgent(_ request: Request) -> String {
-    String((request.fields["User-Agent"] ?? "").prefix(256))
   }
 
   /// The `Authorization` field for a name and a password; nil if none can have them.
@@ -156,7 +152,8 @@ struct SessionRoutes: Sendable {
       200,
       SignedIn(
         username: caller.name, role: caller.role.rawValue, demo: authenticator.isDemo,
-        password: try await hasPassword(caller), current: caller.session,
+        password: hasPassword(try await store.accounts.user(named: caller.name)),
+        current: caller.session,
         sessions: sessions.map {
           SignedIn.Session(
             id: $0.id, created: $0.created, used: $0.used, userAgent: $0.userAgent)

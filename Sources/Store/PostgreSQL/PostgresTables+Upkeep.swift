@@ -69,7 +69,7 @@ extension PostgresTables {
     }
   }
 
-  // Whoever refers to content locks its row of this table, whether or not there is one (`Changing.requireRenewed`).
+  // What refers to content locks its row of this table, whether or not there is one (`Changing.requireRenewed`).
   func awaitReferences() async throws {
     try await BlockingQueue("store.erasure").run { [url = database.url] in
       try PostgresConnection(url, for: .writing)

@@ -79,7 +79,7 @@ package protocol Accounts: Sendable {
   func setPassword(
     of name: String, hash: String, endingRegistrations: Bool
   ) async throws -> Bool
-  /// Replaces a user's own password, and ends the same; begins the new session, if one is given.
+  /// Replaces a user's own password hash, and ends what a new password ends; begins the new session, if one is given.
   ///
   /// False, and nothing is changed, if `old` is not the user's hash any more, or the session that asks for it has ended:
   /// what an administrator has done meanwhile stays.

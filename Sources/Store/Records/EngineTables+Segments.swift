@@ -137,14 +137,10 @@ extension EngineTables {
     let recipients = Set(new.recipients).sorted()
     return try await database.write { transaction in
       try transaction.requireSpace()
-      // The locks: a change may be under way, which locks the notification first, too.
-      try transaction.lockNotification(id)
-      let isAwaited = try transaction.value(
-        "SELECT true FROM due_audience WHERE notification = $1 \(transaction.lock("FOR UPDATE"))",
-        id,
-        as: Bool.self)
-      guard isAwaited == true else { return false }
-      guard let stored = try transaction.notification(id, at: now) else {
+      // Locked first: a change may be under way, or another node may announce it.
+      let locked = try transaction.lockedNotification(id, at: now)
+      guard try transaction.awaitsAudience(id) else { return false }
+      guard let stored = locked else {
         try transaction.run("DELETE FROM due_audience WHERE notification = $1", id)
         return false
       }
@@ -165,8 +161,7 @@ extension EngineTables {
   func hold(_ notification: StoredNotification) async throws -> Bool {
     let (now, id) = (now(), notification.id)
     return try await database.write { transaction in
-      try transaction.lockNotification(id)
-      guard try transaction.notification(id, at: now) == notification else { return false }
+      guard try transaction.lockedNotification(id, at: now) == notification else { return false }
       try transaction.run(
         "UPDATE notification SET held = COALESCE(not_before, $1), not_before = $2 WHERE id = $3",
         now, StoredNotification.untilReleased, id)
@@ -198,11 +193,6 @@ extension Changing {
     guard let audience = new.dueAudience else { return }
     try send("INSERT INTO due_audience VALUES ($1, $2)", notification, audience.segment)
     effects.add(.events)
-  }
-
-  fileprivate func lockNotification(_ id: Int) throws {
-    _ = try value(
-      "SELECT id FROM notification WHERE id = $1 \(lock("FOR UPDATE"))", id, as: Int.self)
   }
 }
 

@@ -135,7 +135,7 @@ extension Store {
         try await tables.endErasedObjects(some)
         isChanged = true
       }
-      // Whoever sends the same again is refused until this node knows that it is gone.
+      // The same content, sent again, is refused until this node knows that it is gone.
       if isChanged { _ = try await removeErasedContent() }
       return nil
     } catch let error as StoreError where error.code == .away {
