@@ -15,7 +15,7 @@ CLUSTER_PACKAGES := haproxy postgresql python3 python3-swift libpq5
 TEST_PACKAGES := libgnutls28-dev openssl python3 python3-venv python3-h2 python3-cryptography php-cgi python3-flask perl libcgi-pm-perl libfcgi-perl libfcgi-dev bubblewrap \
   nginx slowhttptest rsync netpbm libjpeg-turbo-progs liblcms2-utils colord-data libgs-common libimage-exiftool-perl libsixel-examples ffmpeg imagemagick libheif-examples libavif-bin webp giflib-tools qrencode zbar-tools strace mandoc zsh fish postgresql-15 libpq5
 SYSTEM_PACKAGES := haproxy gnutls-bin libvips-tools chromium firefox-esr webkit2gtk-driver xvfb python3-aiohttp mmdebstrap gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static python3-swift \
-  borgbackup certbot logrotate monit mosquitto jq prometheus prometheus-alertmanager
+  xfsprogs borgbackup certbot logrotate monit mosquitto jq prometheus prometheus-alertmanager
 # What `make pictures` draws with, and the browser that it takes them in.
 PICTURE_PACKAGES := python3 python3-venv python3-h2 python3-cryptography chromium fonts-dejavu-core ffmpeg qrencode
 BENCH_PACKAGES := nginx valgrind wrk fcgiwrap nghttp2-server nghttp2-client openssl libnginx-mod-http-image-filter libjpeg-turbo-progs libvips-tools postgresql-15 libpq5 python3-swift
