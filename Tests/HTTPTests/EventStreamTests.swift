@@ -106,6 +106,15 @@ import Waiting
     #expect(sink.next()?.count == 10 && sink.next() == nil)
   }
 
+  @Test func `what is sent while nothing waits may be more than the limit`() {
+    let sink = EventSink(limit: 10, heartbeat: 1000, isChunked: true) {}
+    for _ in 0..<2 {
+      #expect(sink.send([UInt8](repeating: 65, count: 25)) && sink.next()?.count == 25)
+    }
+    #expect(sink.send([UInt8](repeating: 65, count: 25)))
+    #expect(!sink.send([65]), "what comes beside it has to wait")
+  }
+
   @Test func `sends heartbeats on a quiet stream`() async throws {
     try await Self.streaming { client, _, served in
       _ = Self.head(client)

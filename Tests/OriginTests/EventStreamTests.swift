@@ -117,6 +117,23 @@ import Waiting
     }
   }
 
+  @Test func `however much a client missed, the stream goes on with it`() async throws {
+    try await TestServer.test { server in
+      let device = try await server.id(of: "device")
+      let text = String(repeating: "x", count: 4000)
+      for _ in 0..<150 { try await server.store.events.push(text, to: [device], pushes: []) }
+      let stream = try await open(server, after: "1")
+      var (ids, rest) = ([String](), "")
+      while ids.last != "id: 150", let bytes = try await stream.nextBytes() {
+        var lines = (rest + String(decoding: bytes, as: UTF8.self)).components(separatedBy: "\n")
+        rest = lines.removeLast()
+        ids += lines.filter { $0.hasPrefix("id: ") }
+        #expect(stream.unsentBytes < 200_000)
+      }
+      #expect(ids == (1...150).map { "id: \($0)" })
+    }
+  }
+
   @Test func `a client that does not read gets no more until it has`() async throws {
     try await TestServer.test(prepare: { try $1.installNote() }) { server in
       let stream = try await open(server)

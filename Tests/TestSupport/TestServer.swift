@@ -226,6 +226,9 @@ package final class TestStream: Sendable {
     source.open(sink)
   }
 
+  /// How much was sent that the client has not read.
+  package var unsentBytes: Int { sink.unsentBytes }
+
   /// The next events, which were sent together; nil at the end of the stream.
   ///
   /// - Throws: ``Unmet`` if the stream is silent for 30 seconds.

@@ -74,7 +74,7 @@ package final class EventSink: Sendable {
   /// An open sink.
   ///
   /// - Parameters:
-  ///   - limit: the bytes that may wait before the stream is closed.
+  ///   - limit: the bytes that may wait together before the stream is closed.
   ///   - heartbeat: the milliseconds after which a quiet stream sends its heartbeat.
   ///   - isChunked: whether the stream is sent in chunks.
   ///   - form: how it is sent.
@@ -89,12 +89,16 @@ package final class EventSink: Sendable {
 
   /// Sends bytes, which must be whole events.
   ///
+  /// While nothing waits they may be any number.
+  ///
   /// - Parameter bytes: the events in the stream's form.
   /// - Returns: false if the stream is closed, which it also is if the client reads too slowly.
   @discardableResult package func send(_ bytes: [UInt8]) -> Bool {
     state.withLock { state in
       guard !state.isClosed else { return false }
-      state.isClosed = state.unsent.count - state.position + bytes.count > limit
+      let waiting = state.unsent.count - state.position
+      // What a client missed may be more than the limit: refused, it would be as much after each reconnection.
+      state.isClosed = waiting > 0 && waiting + bytes.count > limit
       if !state.isClosed { state.unsent += bytes }
       state.quietSince = nil
       wakeOnce(&state)

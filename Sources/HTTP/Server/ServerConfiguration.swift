@@ -47,7 +47,7 @@ package struct ServerConfiguration: Sendable {
     /// be acknowledged, unless it ends earlier; of an event stream with data to send, one byte.
     package var transfer: Duration = .seconds(30)
     package var transferBytes = 120 << 10
-    /// Bytes of server-sent events that may be queued for a slow client before its stream is closed.
+    /// Bytes of events that may be queued together for a slow client before its stream is closed.
     package var waitingEvents = 256 * 1024
     /// How long a stream of events may be quiet before a comment is sent.
     package var heartbeat: Duration = .seconds(15)

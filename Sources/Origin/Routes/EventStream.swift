@@ -38,6 +38,8 @@ final class EventStream: EventSource {
   private let isValid: @Sendable () async throws -> Bool
   private let closed: @Sendable (EventStream) -> Void
   private static let batch = 100
+  /// So many bytes of events are sent together, and the rest of the last one.
+  private static let batchSize = 128 << 10
 
   init(
     of feed: EventFeed, for caller: Caller, as format: any EventFormat, after last: Int,
@@ -181,16 +183,32 @@ extension EventStream {
 
   /// Sends events, and returns those that the client gets; `isAll` is false if there may be more.
   func send(_ events: [FeedEvent], isAll: Bool) async -> [FeedEvent] {
-    let (bytes, shown) = await format.write(events)
+    let (bytes, shown, count) = await write(events)
     let sink = state.withLock { state in
-      state.last = events.last?.sequence ?? state.last
-      state.isBehind = !isAll
+      if count > 0 { state.last = events[count - 1].sequence }
+      state.isBehind = !isAll || count < events.count
       // Otherwise the rest follows when the client has received these.
-      if !isAll, bytes.isEmpty { state.mustRepeat = true }
+      if state.isBehind, bytes.isEmpty { state.mustRepeat = true }
       return state.sink
     }
     guard let sink, !bytes.isEmpty else { return [] }
     return sink.send(bytes) ? shown : []
+  }
+
+  /// Writes the first of some events: the bytes, which events the client gets, and how many were looked at.
+  private func write(
+    _ events: [FeedEvent]
+  ) async -> (bytes: [UInt8], shown: [FeedEvent], count: Int) {
+    var (bytes, shown, count) = ([UInt8](), [FeedEvent](), 0)
+    for event in events {
+      // A client resumes after all that have the same number.
+      if bytes.count >= Self.batchSize, event.sequence != events[count - 1].sequence { break }
+      let written = await format.write([event])
+      bytes += written.bytes
+      shown += written.shown
+      count += 1
+    }
+    return (bytes, shown, count)
   }
 
   /// Ends what ``begin()`` began; reads and sends the stream's events if they were asked for meanwhile.
