@@ -90,6 +90,13 @@ import Testing
         == "id: 1 id: 2\nevent: x\ndata: a\ndata: b\ndata: \ndata: data: c\n\n")
   }
 
+  @Test(arguments: ["\u{2028}", "\u{2029}", "\u{85}"])
+  func `an event's text keeps line ends that are none of the stream's`(end: String) {
+    #expect(
+      String(decoding: ServerSentEvent(data: "a\(end)b").bytes, as: UTF8.self)
+        == "data: a\(end)b\n\n")
+  }
+
   private static func text(_ response: Response) -> String {
     guard case .bytes(let bytes) = response.body else { return "" }
     return String(decoding: bytes, as: UTF8.self)

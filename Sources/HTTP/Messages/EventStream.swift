@@ -28,10 +28,15 @@ package struct ServerSentEvent: Sendable {
     var text = ""
     if let id { text += "id: \(Self.oneLine(id))\n" }
     if let name { text += "event: \(Self.oneLine(name))\n" }
-    for line in data.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
+    // Only what ends a line there: JSON may have other line ends, such as U+2028, within its texts.
+    for line in data.split(omittingEmptySubsequences: false, whereSeparator: Self.endsLine) {
       text += "data: \(line)\n"
     }
     return Array("\(text)\n".utf8)
+  }
+
+  private static func endsLine(_ character: Character) -> Bool {
+    ["\n", "\r", "\r\n"].contains(character)
   }
 
   /// A line end would begin another field, and a client ignores an ID that has a NUL.

@@ -243,7 +243,7 @@
           const lines = text.split(/\r\n|\n|\r/);
           text = lines.pop();
           for (const line of lines) {
-            const [, name, value] = /^(\w*): ?(.*)$/.exec(line) ?? [];
+            const [, name, value] = /^(\w*): ?(.*)$/s.exec(line) ?? [];
             if (name === "id") event.id = value;
             else if (name === "data") event.data = event.data === undefined ? value : `${event.data}\n${value}`;
             else if (!line) {
