@@ -1,3 +1,5 @@
+import CLinux
+import Primitives
 import StandIns
 import Testing
 import Waiting
@@ -46,6 +48,36 @@ import Waiting
       }
       #expect((10...12).contains(seconds))
     }
+  }
+
+  @Test func `the time in which it waits for others does not count`() throws {
+    let clock = ManualClock()
+    let start = clock.now
+    var configuration = ServerConfiguration()
+    configuration.time = { Int((clock.now - start) / .nanoseconds(1)) }
+    let context = try EventLoopContext(
+      configuration: configuration,
+      responder: TestServer.ClosureResponder { _ in .immediate(.text(200, "")) },
+      limiter: ConnectionLimiter(configuration), metrics: CacheMetrics(), log: .silent,
+      observer: nil)
+    let connection = Connection(
+      Transport(descriptor: -1, tls: TLSSession(-1, try TestIdentities.one())), context: context,
+      peer: "127.0.0.1", isOverflow: false)
+    func isLate(after time: Duration) -> Bool {
+      clock.advance(by: time)
+      context.beginTurn()
+      return connection.checkDeadline()
+    }
+    var waiting = WaitingHandshakes()
+    connection.reader.note(events: EPOLLIN.rawValue)
+    for _ in 0..<2 {
+      waiting.add(connection)
+      clock.advance(by: .seconds(20))
+      context.beginTurn()
+      #expect(waiting.removeFirst() === connection)
+      #expect(!isLate(after: .seconds(4)))
+    }
+    #expect(isLate(after: .seconds(4)))
   }
 
   @Test func `others are served while many shake hands for ever`() async throws {

@@ -13,8 +13,8 @@ final class Connection {
   let isOverflow: Bool
 
   var phase: Phase
-  /// Whether it is one of ``WaitingHandshakes``.
-  var waitsForHandshake = false
+  /// Since when it is one of ``WaitingHandshakes``, in milliseconds; nil if it is none of them.
+  private var waitingSince: Int?
   private(set) var deadline = Deadline.none
   var reader = RequestReader()
   /// The current request and its response, or the previous ones.
@@ -125,6 +125,19 @@ final class Connection {
 
   private func check(_ monitor: TransferMonitor, within milliseconds: Int) {
     deadline = .check(monitor, at: context.now + milliseconds)
+  }
+
+  /// Whether it is one of ``WaitingHandshakes``.
+  var waitsForHandshake: Bool { waitingSince != nil }
+
+  /// Its handshake waits for others'.
+  func beginWaiting() { waitingSince = context.now }
+
+  /// Its handshake goes on; the client has not had the time in which it waited.
+  func endWaiting() {
+    guard let since = waitingSince else { return }
+    deadline = deadline.postponed(by: context.now - since)
+    waitingSince = nil
   }
 
   /// Has the transfer checked soon, if it is monitored.

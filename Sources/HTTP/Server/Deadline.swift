@@ -6,6 +6,15 @@ enum Deadline {
   /// Then the speed of its transfer is checked.
   case check(TransferMonitor, at: Int)
 
+  /// The same, so many milliseconds later.
+  func postponed(by milliseconds: Int) -> Deadline {
+    switch self {
+    case .none: .none
+    case .timeout(let time): .timeout(at: time + milliseconds)
+    case .check(let monitor, let time): .check(monitor, at: time + milliseconds)
+    }
+  }
+
   /// Whether it is before this time.
   func hasPassed(at now: Int) -> Bool {
     switch self {

@@ -14,14 +14,14 @@ struct WaitingHandshakes {
     guard !connection.waitsForHandshake else { return }
     let hasBegun = connection.transport.tls?.hasBegun == true
     guard hasBegun || connection.reader.isReadable else { return }
-    connection.waitsForHandshake = true
+    connection.beginWaiting()
     if hasBegun { begun.append(connection) } else { new.append(connection) }
   }
 
   /// Removes the connection whose turn it is; nil if there is none.
   mutating func removeFirst() -> Connection? {
     guard let connection = begun.popLast() ?? nextNew() else { return nil }
-    connection.waitsForHandshake = false
+    connection.endWaiting()
     return connection
   }
 
