@@ -1,6 +1,8 @@
 import FoundationEssentials
 import Glibc
+import Synchronization
 import Testing
+import Waiting
 
 @testable import HTTP
 
@@ -100,6 +102,23 @@ import Testing
       for content in contents { #expect(cache.prepare(content)?.part(0..<9).count == 9) }
       #expect(cache[contents[0]] != nil && cache[contents[1]] == nil)
       #expect(metrics.snapshot.descriptors == 1)
+    }
+  }
+
+  @Test func `a file that was removed does not stay open`() async throws {
+    let file = Mutex<Content?>(nil)
+    try await TestServer.with(
+      { _ in .immediate(file.withLock { $0 }.map { .content($0) } ?? .empty(404)) }, threads: 1,
+      clock: ManualClock()
+    ) { served in
+      let content = try TestServer.content(TestServer.longPattern(20_000), in: served.folder)
+      file.withLock { $0 = content }
+      #expect(RawClient(served.port).ask("GET", "/").body.count == content.size)
+      await served.pass(.seconds(61))
+      #expect(served.server.cacheMetrics.descriptors == 1)
+      #expect(unlink(content.path) == 0)
+      await served.pass(.seconds(61))
+      #expect(served.server.cacheMetrics.descriptors == 0)
     }
   }
 

@@ -23,6 +23,8 @@ final class EventLoop {
   private var closing: [Int32] = []
   private var isRunning = true
   private var nextTick = 0
+  /// When to look next for files that were removed.
+  private var nextLook = 0
   /// When to accept again, after a connection could not be accepted for lack of resources.
   private var pausedUntil: Int?
   private var spares = SpareDescriptors()
@@ -30,6 +32,8 @@ final class EventLoop {
   /// How often deadlines are checked, in milliseconds.
   private var tick: Int { min(Self.longestTick, context.timeouts.checkInterval) }
   private static let longestTick = 100
+  /// How often open files are looked at, in milliseconds.
+  private static let lookInterval = 60_000
   /// The most events handled per turn.
   private static let batchSize = 256
   /// The most connections accepted per turn: open ones wait for them.
@@ -73,8 +77,10 @@ final class EventLoop {
   /// How long to wait for events, in milliseconds; -1 is for ever.
   private var timeout: Int32 {
     if !yielded.isEmpty || !handshakes.isEmpty { return 0 }
-    return context.openConnections == 0 && pausedUntil == nil
-      ? -1 : Int32(clamping: max(0, nextTick - context.time() / 1_000_000))
+    if context.openConnections == 0, pausedUntil == nil {
+      return context.files.hasOpenFiles ? Int32(Self.lookInterval) : -1
+    }
+    return Int32(clamping: max(0, nextTick - context.time() / 1_000_000))
   }
 
   private func handle(_ event: epoll_event) {
@@ -201,6 +207,10 @@ final class EventLoop {
       if let listener { register(listener.number, EPOLLIN.rawValue) }
     }
     spares.refill()
+    if context.now >= nextLook {
+      context.files.closeRemoved()
+      nextLook = context.now + Self.lookInterval
+    }
     // A client whose handshake waits for others' is not what is slow.
     for case let connection? in connections
     where !connection.waitsForHandshake && connection.checkDeadline() {

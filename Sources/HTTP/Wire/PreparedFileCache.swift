@@ -114,6 +114,11 @@ final class PreparedFile: @unchecked Sendable {  // its memory is not changed
   /// Whether it still has the content; an open file may have been truncated.
   var isWhole: Bool { file.map { content.isSize(of: $0.descriptor) } ?? true }
 
+  /// Whether it is open and was removed, so that it has no name any more.
+  fileprivate var isRemoved: Bool {
+    file.map { (try? $0.descriptor.status())?.st_nlink == 0 } ?? false
+  }
+
   /// A part of the file.
   func part(_ range: Range<Int>) -> ResponseWriter.Piece {
     if let bytes { return .bytes(Array(bytes[range])) }
@@ -182,6 +187,17 @@ final class PreparedFileCache {
     bytes += file.memory
     open += file.descriptors
     metrics.add(file.memory)
+  }
+
+  /// Whether files are kept open.
+  var hasOpenFiles: Bool { open > 0 }
+
+  /// Closes the files that were removed: an open one takes its space on the disk.
+  func closeRemoved() {
+    let removed = known.values.filter(\.isRemoved)
+    for file in removed { known[file.content] = nil }
+    open -= removed.count
+    if !removed.isEmpty { metrics.evict(removed.count, 0) }
   }
 }
 
