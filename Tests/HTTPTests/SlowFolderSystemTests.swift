@@ -14,10 +14,13 @@ struct SlowFolderSystemTests {
   ) async throws {
     let slow = folder.folder + "/slow"
     let content = try TestServer.content(TestServer.longPattern(300_000), in: slow)
+    let other = try TestServer.content(
+      TestServer.longPattern(20_000), in: folder.folder, name: "other")
     try await TestServer.with(
       { request in
         switch request.segments.first {
         case "file": .immediate(.content(content))
+        case "other": .immediate(.content(other))
         case "upload":
           .savingBody(limit: 1 << 30, folder: slow, deadline: .seconds(60)) { saved in
             .text(200, "\(saved.size)")
@@ -60,6 +63,20 @@ struct SlowFolderSystemTests {
       Self.expectQuick(served)
       try folder.tell(["do": "release"])
       try await eventually("the file is removed") { try files().count == 1 }
+    }
+  }
+
+  @Test func `many that want one file in it hold up no other file`() async throws {
+    let folder = try StandIn("slow_folder")
+    defer { _ = try? folder.tell(["do": "release"]) }
+    try await Self.serve(folder) { served, content in
+      try folder.tell(["do": "hold"])
+      let clients = (0..<20).map { _ in RawClient(served.port) }
+      for client in clients { client.send("GET /file HTTP/1.1\r\nHost: x\r\n\r\n") }
+      await served.pass(.zero)
+      #expect(RawClient(served.port).ask("GET", "/other").body == TestServer.longPattern(20_000))
+      try folder.tell(["do": "release"])
+      for client in clients { #expect(client.reply().body == TestServer.longPattern(content.size)) }
     }
   }
 

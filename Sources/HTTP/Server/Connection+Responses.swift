@@ -149,19 +149,21 @@ extension Connection {
     prepare(content, .preparing(content, response))
   }
 
-  /// Has another thread open the content's file.
+  /// Has another thread open the content's file; one for all that wait for it, since its disk may be slow.
   func prepare(_ content: Content, _ preparing: Phase) {
     phase = preparing
     setTimeout(context.timeouts.transfer)
+    let isUnderWay = context.opening[content] != nil
+    context.opening[content, default: []].append(handle)
+    if isUnderWay { return }
     Task(executorPreference: BlockingExecutor.files) {
-      [handle = handle, queue = context.queue, metrics = context.files.metrics] in
-      queue.post(.prepared(handle, PreparedFile(content, metrics: metrics)))
+      [queue = context.queue, metrics = context.files.metrics] in
+      queue.post(.prepared(content, PreparedFile(content, metrics: metrics)))
     }
   }
 
   /// Continues with a response whose file was opened; nil if it could not be.
   func resume(with file: PreparedFile?) {
-    if let file { context.files.insert(file) }
     switch phase {
     case .preparing(let content, let response):
       guard let file else { return sendUnavailable(content) }

@@ -225,7 +225,11 @@ final class EventLoop {
     case .interruption(let handle, let response):
       resume(handle) { $0.interruptBody(with: response) }
     case .saved(let handle, let error): resume(handle) { $0.resume(afterSaving: error) }
-    case .prepared(let handle, let file): resume(handle) { $0.resume(with: file) }
+    case .prepared(let content, let file):
+      if let file { context.files.insert(file) }
+      for handle in context.opening.removeValue(forKey: content) ?? [] {
+        resume(handle) { $0.resume(with: file) }
+      }
     case .events(let handle): resume(handle) { _ in }
     case .stopAccepting(let group):
       // The backlog's connections would be reset: accept them now, and answer while draining. If the

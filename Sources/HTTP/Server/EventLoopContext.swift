@@ -23,6 +23,8 @@ final class EventLoopContext {
   // The observer's: to read it there would copy the observer, and count a reference, for each request.
   let recordsCached: Bool
   let files: PreparedFileCache
+  /// The requests that wait for a content's file, which another thread opens.
+  var opening: [Content: [RequestHandle]] = [:]
   let cachedResponses: CachedResponses
   let queue: EventLoopQueue
   /// The receive buffer of all connections; a connection copies what it keeps.
@@ -118,8 +120,8 @@ enum LoopMessage: Sendable {
   case interruption(RequestHandle, Response)
   /// A piece of a request's body was saved, or why it could not be.
   case saved(RequestHandle, HTTPError?)
-  /// The file of a response was opened; nil if that is not possible.
-  case prepared(RequestHandle, PreparedFile?)
+  /// The file of a content was opened; nil if that is not possible.
+  case prepared(Content, PreparedFile?)
   /// A stream has events to send.
   case events(RequestHandle)
   /// Stop accepting connections, then leave the group.
