@@ -15,9 +15,11 @@ struct ForwardedClient {
   init(peer: String, isSecure: Bool, fields: Fields, trustedProxies: IPAddressSet) {
     (self.peer, self.isSecure) = (peer, isSecure)
     guard trustedProxies.contains(peer) else { return }
-    for entry in (fields["X-Forwarded-For"] ?? "").split(separator: ",").reversed() {
+    // By bytes: the end of what a client sent must not hide the comma behind it, as a character of both.
+    let entries = (fields["X-Forwarded-For"] ?? "").utf8.split(separator: UInt8(ascii: ","))
+    for entry in entries.reversed() {
       guard trustedProxies.contains(self.peer) else { break }
-      guard let address = IPAddress.forwarded(entry) else {
+      guard let address = IPAddress.forwarded(Substring(entry)) else {
         isForwarded = false
         break
       }

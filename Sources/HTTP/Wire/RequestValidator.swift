@@ -50,7 +50,8 @@ enum RequestValidator {
     guard lengths.isEmpty else {
       throw HTTPError(400, "A request must not have both Content-Length and Transfer-Encoding.")
     }
-    guard codings.count == 1, coding.lowercased() == "chunked" else {
+    // By bytes: to Swift the sign for Kelvin is a K, and to the proxy before this server it is not.
+    guard codings.count == 1, coding.utf8.map({ $0 | 0x20 }).elementsEqual("chunked".utf8) else {
       throw HTTPError(501, "The only supported transfer coding is chunked.")
     }
     guard version == .http11 else {
