@@ -33,6 +33,16 @@ import Testing
     }
   }
 
+  @Test func `a 304 without content says nothing of its length`() async throws {
+    try await TestServer.with({ _ in .immediate(.empty(304)) }) { served in
+      let client = RawClient(served.port)
+      for _ in 0..<2 {
+        let reply = client.ask("GET", "/")
+        #expect(reply.status == 304 && reply.fields["content-length"] == nil)
+      }
+    }
+  }
+
   @Test func `answers a HEAD with the fields of a GET`() async throws {
     try await TestServer.with({ _ in .immediate(.text(200, "hello")) }) { served in
       let client = RawClient(served.port)

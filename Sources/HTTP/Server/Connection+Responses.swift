@@ -10,7 +10,12 @@ extension Connection {
     }
     let response = exchange.completed(response, context.cors)
     switch response.body {
-    case .empty: send(response.status, response.fields, [], size: 0)
+    case .empty:
+      // The Content-Length of a 304 would be that of the 200 (RFC 9110, section 8.6).
+      let hasLength = ![204, 304].contains(response.status)
+      begin(
+        response.status,
+        ResponseHead.bytes(response.status, response.fields, hasLength ? .length(0) : .none))
     case .bytes(let bytes): send(response.status, response.fields, bytes: bytes)
     case .problem(let code, let detail, let errors):
       let json = ProblemDetails.json(
@@ -29,7 +34,7 @@ extension Connection {
   private func send(
     _ status: Int, _ fields: Fields, _ body: [ResponseWriter.Piece], size: Int
   ) {
-    let head = ResponseHead.bytes(status, fields, status == 204 ? .none : .length(size))
+    let head = ResponseHead.bytes(status, fields, .length(size))
     begin(status, head, exchange.isHeadRequest ? [] : body)
   }
 
