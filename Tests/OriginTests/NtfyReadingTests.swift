@@ -1,6 +1,7 @@
 import Delivery
 import Foundation
 import HTTP
+import Primitives
 import RichPushAPI
 import Store
 import TestSupport
@@ -190,6 +191,13 @@ import Waiting
       try await eventually("it was sent") {
         try await server.store.notifications.receipts(of: 0).first?.sent != nil
       }
+      // What is remembered of the media ends if the database is not heard: this fetch did not ask it.
+      let resolved = server.origin.routes.table.signed.resolved
+      let moment = resolved.changes.begin()
+      #expect(try await Self.send(server, path, as: nil).status == 200)
+      resolved.changes.end(before: moment)
+      let shared = try #require(path.components(separatedBy: "&for=").first)
+      #expect(resolved.find(shared, at: Date().second) == nil)
     }
   }
 

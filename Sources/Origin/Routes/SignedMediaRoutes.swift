@@ -33,7 +33,8 @@ struct SignedMediaRoutes: Sendable {
     if link != target, addressee == nil { throw Self.forbidden }
     let now = Date().second
     if let known = resolved.find(link, at: now), let content = known.storedContent(at: now) {
-      if addressee != nil { known.renew(moment) }
+      // A recipient that the link itself names was not looked for in the database.
+      if addressee != nil, named == nil { known.renew(moment) }
       known.recordUse()
       record(context, id, addressee?.user, on: addressee?.registration)
       return Self.response(content, of: known, at: now)
