@@ -110,7 +110,9 @@ package struct SidecarPublisher: SidecarPublishing {
       return nil
     } catch {
       switch error.code {
-      case .busy, .unavailable, .incomplete, .diskFull: return PendingChanges.retryInterval
+      // Of many files that are dropped at once, the sender's renditions of the first ones are under way.
+      case .busy, .unavailable, .incomplete, .diskFull, .tooManyRequests:
+        return PendingChanges.retryInterval
       default:
         writeError(error.reason, mark, richType, names.error)
         return nil

@@ -57,6 +57,37 @@ import Waiting
     #expect(result(delivery, "sent.json")?.contains(#""id":0"#) == true)
   }
 
+  @Test func `a file for which the sender has too many renditions under way is sent later`()
+    async throws
+  {
+    let delivery = try await DeliveryFixture()
+    let publisher = publisher(delivery)
+    try drop(delivery)
+    let shop = try await delivery.id("shop")
+    let plugin = try #require(delivery.host.plugin("file"))
+    let (gate, opened) = AsyncStream.makeStream(of: Void.self)
+    let (refusals, refused) = AsyncStream.makeStream(of: Void.self)
+    await withDiscardingTaskGroup { group in
+      for _ in 0..<100 {
+        group.addTask { [renderer = delivery.renderer] in
+          do throws(ServiceError) {
+            try await renderer.inTurn(of: shop, plugin) { () async throws(ServiceError) in
+              for await _ in gate {}
+            }
+          } catch { refused.yield() }
+        }
+      }
+      for await _ in refusals { break }
+      #expect(
+        await publisher.publish("file", "big logo.v2.bin", .none, ofSidecar: false)
+          == PendingChanges.retryInterval)
+      opened.finish()
+    }
+    #expect(result(delivery, "error.txt") == nil)
+    #expect(await publisher.publish("file", "big logo.v2.bin", .none, ofSidecar: false) == nil)
+    #expect(result(delivery, "sent.json") != nil)
+  }
+
   @Test func `a file for many people waits for approval, and then keeps what was approved`()
     async throws
   {
