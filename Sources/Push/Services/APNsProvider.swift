@@ -143,9 +143,7 @@ package struct APNsProvider: ConfiguredPushService {
     case .failure(let failure):
       let outcome = PushOutcome.unavailable(
         after: nil, reason: "APNs can't be reached: \(failure.reason).")
-      result = APNsResult(
-        failure.isTimeout ? .final(outcome) : .again(then: outcome),
-        needsNewConnection: failure.isTimeout)
+      result = APNsResult(failure.isTimeout ? .final(outcome) : .again(then: outcome))
     }
     if result.needsNewConnection { client.reconnect() }
     return result.step

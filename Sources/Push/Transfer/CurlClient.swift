@@ -6,6 +6,7 @@ import Synchronization
 /// One thread runs libcurl's multi interface; it ends when the client is released.
 final class CurlClient: Sendable {
   private let thread: CurlThread
+  private let isOfOneService: Bool
 
   /// How a client connects.
   struct Options: Sendable {
@@ -24,6 +25,7 @@ final class CurlClient: Sendable {
   }
 
   init(_ options: Options) throws(PushError) {
+    isOfOneService = options.transfers == nil
     thread = try CurlThread(options)
     try thread.launch()
   }
@@ -48,7 +50,16 @@ final class CurlClient: Sendable {
     let started = Mutex<[CurlTransfer]>([])
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let batch = CurlTransfer.Batch(of: requests.count, then: then) { continuation.resume() }
+        let batch = CurlTransfer.Batch(of: requests.count) {
+          [thread, isOfOneService] index, response in
+          // Over HTTP/2 libcurl would use the connection for ever.
+          if isOfOneService, case .failure(let failure) = response, failure.isTimeout {
+            thread.reconnect()
+          }
+          then(index, response)
+        } end: {
+          continuation.resume()
+        }
         let transfers = requests.enumerated().map { CurlTransfer($1, index: $0, in: batch) }
         started.withLock { $0 = transfers }
         thread.start(transfers)

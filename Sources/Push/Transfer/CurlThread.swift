@@ -90,8 +90,7 @@ final class CurlThread: Sendable {
         curl_multi_cleanup(multi)
         return
       }
-      let age = taken.connectionsSince.map { milliseconds(.now - $0) / 1000 + 1 }
-      handles.begin(onConnectionsYoungerThan: age ?? 0)
+      handles.begin(onConnectionsSince: taken.connectionsSince)
       var running: CInt = 0
       curl_multi_perform(multi, &running)
       handles.finish()

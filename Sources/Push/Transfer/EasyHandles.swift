@@ -36,8 +36,8 @@ struct EasyHandles {
 
   mutating func add(_ transfers: [CurlTransfer]) { waiting += transfers }
 
-  /// Starts as many as may be under way, on connections that are at most `age` seconds old; 0 for any.
-  mutating func begin(onConnectionsYoungerThan age: Int) {
+  /// Starts as many as may be under way, on connections that were made after a time; nil for any.
+  mutating func begin(onConnectionsSince time: ContinuousClock.Instant?) {
     while isReady {
       let transfer = waiting[started]
       started += 1
@@ -47,7 +47,9 @@ struct EasyHandles {
         continue
       }
       handle.load(transfer)
-      ccurl_set_number(handle.handle, CURLOPT_MAXLIFETIME_CONN, age)
+      let since = [time, transfer.request.connectionsSince].compactMap(\.self).max()
+      let age = since.map { Int((ContinuousClock.now - $0) / .seconds(1)) + 1 }
+      ccurl_set_number(handle.handle, CURLOPT_MAXLIFETIME_CONN, age ?? 0)
       active[ObjectIdentifier(handle)] = handle
       curl_multi_add_handle(multi, handle.handle)
     }

@@ -13,6 +13,8 @@ struct ServiceRequest: Sendable {
   var isPublicOnly = false
   /// The addresses of the URL's host, as entries of `CURLOPT_RESOLVE`; nil if libcurl may look them up.
   var addresses: [String]?
+  /// It is sent over a connection that was made after this time; nil for any.
+  var connectionsSince: ContinuousClock.Instant?
 
   init(
     url: String, fields: [(name: String, value: String)], shared: HeaderList? = nil, body: [UInt8]

@@ -22,6 +22,8 @@ package final class WebPushProvider: PushProvider, PushService {
     var authorization: (text: String, expires: Date)?
     var window = OriginWindow()
     var lastAccepted = Date.distantPast
+    /// When it fell silent: a connection from before may be dead; nil once it has answered again.
+    var silentSince: ContinuousClock.Instant?
   }
 
   private let origin: String
@@ -114,9 +116,15 @@ package final class WebPushProvider: PushProvider, PushService {
       return .final(.rejected(reason: error.reason))
     }
     let start = ContinuousClock.now
-    let response = await sender.post(message, to: endpoint, at: addresses, fields: fields)
+    let response = await sender.post(
+      message, to: endpoint, at: addresses, fields: fields,
+      connectionsSince: state.withLock(\.silentSince))
     let step = step(after: response, hasTopic: hasTopic)
     state.withLock { state in
+      switch response {
+      case .success: state.silentSince = nil
+      case .failure(let failure): if failure.isTimeout { state.silentSince = .now }
+      }
       guard case .final(let outcome) = step else { return }
       state.window.record(outcome, took: .now - start)
       if case .delivered = outcome { state.lastAccepted = sender.now() }

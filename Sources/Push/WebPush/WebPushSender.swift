@@ -69,14 +69,16 @@ package final class WebPushSender: Sendable {
     return await resolver.addresses(of: endpoint.host, for: user)
   }
 
-  /// Posts an encrypted message; `addresses` are those of the endpoint's host, unless it is one.
+  /// Posts an encrypted message, over a connection that was made after a time if one is given; `addresses` are those of
+  /// the endpoint's host, unless it is one.
   func post(
     _ message: [UInt8], to endpoint: WebPushEndpoint, at addresses: [String]?,
-    fields: [(name: String, value: String)]
+    fields: [(name: String, value: String)], connectionsSince time: ContinuousClock.Instant?
   ) async -> CurlTransfer.Response {
     var request = ServiceRequest(url: endpoint.url, fields: fields, body: message)
     request.isPublicOnly = !settings.endpoints.allows(endpoint)
     request.addresses = addresses.map { endpoint.resolution($0) }
+    request.connectionsSince = time
     return await client.send(request)
   }
 }

@@ -14,6 +14,7 @@ Standard input: one command per line:
   {"do": "delivered"}                  answers with [id, device token, text, time] of every push taken
   {"do": "requests"}                   answers with everything that came since the last time
   {"do": "release"}                    answers what is held, and holds nothing any more
+  {"do": "mute", "isMute": true}       answers nothing at all on any connection, or does so again
 A step: {"status": 410, "reason": "Unregistered", "timestamp": ms, "delay": seconds, "isHeld": true,
 "headers": {…}, "act": "answer|reset|goaway|drop|silence|garbage|endless", "raw": text, "times": n}:
 raw is sent so many times instead of the reason; garbage is no HTTP, and endless a body without an end.
@@ -148,6 +149,7 @@ class Service:
         self.rules, self.requests, self.delivered = {}, [], []
         self.opened, self.most_streams = 0, 0
         self.streams, self.chaos, self.faults = 100, 0, FAULTS
+        self.is_mute = False
         self.released = asyncio.Event()
 
     def check_token(self, authorization, connection):
@@ -262,6 +264,8 @@ class Connection(asyncio.Protocol):
         headers, body = self.streams.pop(stream)
         request = {"headers": headers, "body": body.decode("utf-8", "replace")}
         self.service.requests.append(request)
+        if self.service.is_mute:
+            return
         first = self.issued is None
         try:
             step = self.service.step(self.service.check(headers, body, self))
@@ -352,6 +356,8 @@ def obey(service, command):
         service.faults = [
             fault for fault in FAULTS
             if not {fault.get("act"), fault.get("reason")} & set(command.get("without", []))]
+    elif command["do"] == "mute":
+        service.is_mute = command["isMute"]
     elif command["do"] == "release":
         service.released.set()
     elif command["do"] == "delivered":
