@@ -15,7 +15,8 @@ package actor WebhookDelivery {
   private let now: @Sendable () -> Date
   private var waiting: [StoredEvent] = []
   private var failures = 0
-  private var resumes = Date(timeIntervalSince1970: 0)
+  /// The pause after a failure; before it only if the clock was set back.
+  private var pause = Date.distantPast..<Date.distantPast
   private var position: Int?
 
   private static let reader = "webhook"
@@ -37,12 +38,12 @@ package actor WebhookDelivery {
       if position == nil { await forget() }
       return nil
     }
-    guard now() >= resumes else { return resumes }
+    if pause.contains(now()) { return pause.upperBound }
     do {
       while !Task.isCancelled, try await fetch() {
         let left = await post(waiting, to: webhook)
         waiting = waiting.filter { left[$0.sequence] != nil && !isStale($0) }
-        guard waiting.isEmpty else { return pause(left.values) }
+        guard waiting.isEmpty else { return beginPause(left.values) }
         failures = 0
         try await store.events.setCursor(position, of: Self.reader)
       }
@@ -86,7 +87,7 @@ package actor WebhookDelivery {
     }
   }
 
-  private func pause(_ outcomes: some Sequence<PushOutcome>) -> Date {
+  private func beginPause(_ outcomes: some Sequence<PushOutcome>) -> Date {
     failures += 1
     var wait = Self.backoff.delay(after: failures, random: .random(in: 0...1))
     for outcome in outcomes {
@@ -100,8 +101,9 @@ package actor WebhookDelivery {
       default: break
       }
     }
-    resumes = now() + wait / .seconds(1)
-    return resumes
+    let start = now()
+    pause = start..<(start + wait / .seconds(1))
+    return pause.upperBound
   }
 
   private func forget() async {

@@ -154,6 +154,16 @@ import Waiting
     }
   }
 
+  @Test func `posts again at once when the clock was set back`() async throws {
+    try await withReceiver { delivery, receiver, webhook in
+      receiver.answer([503], retryAfter: 60)
+      try await add("a", to: delivery.store)
+      #expect(await webhook.deliver() != nil)
+      delivery.clock.advance(by: .seconds(-86_400))
+      #expect(await webhook.deliver() == nil && receiver.ids.count == 2)
+    }
+  }
+
   @Test func `gives up an event that the webhook rejects, and goes on`() async throws {
     try await withReceiver { delivery, receiver, webhook in
       receiver.answer([422])

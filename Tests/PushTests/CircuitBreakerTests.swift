@@ -28,17 +28,17 @@ import Testing
     var breaker = tripped()
     #expect(breaker.available(capacity: 9, inFlight: 0, at: start + 1.9) == 0)
     #expect(breaker.available(capacity: 9, inFlight: 3, at: start + 2) == 1)
-    breaker.begin()
+    breaker.begin(at: start + 2)
     #expect(breaker.available(capacity: 9, inFlight: 4, at: start + 2) == 0)
   }
 
   @Test func `pauses longer when the probe fails, and closes when it does not`() {
     var breaker = tripped()
-    breaker.begin()
+    breaker.begin(at: start + 2)
     breaker.record(outage, began: start + 2, at: start + 2, random: 1)
     #expect(breaker.openUntil == start + 6)
     #expect(breaker.available(capacity: 9, inFlight: 0, at: start + 6) == 1)
-    breaker.begin()
+    breaker.begin(at: start + 6)
     breaker.record(
       .deadToken(since: nil, reason: "gone"), began: start + 6, at: start + 7, random: 1)
     #expect(breaker.openUntil == nil)
@@ -65,6 +65,19 @@ import Testing
     let outage = PushOutcome.unavailable(after: .seconds(86_400), reason: "closed")
     breaker.record(outage, began: start, at: start, random: 1)
     #expect(breaker.openUntil == start + 900)
+  }
+
+  @Test func `a clock that is set back makes no pause longer than half an hour`() {
+    for jump in [1800.0, 86_400, 1e9] {
+      var breaker = tripped()
+      let now = start - jump
+      #expect(breaker.pauseEnd(at: now) == nil)
+      #expect(breaker.available(capacity: 9, inFlight: 2, at: now) == 1)
+      breaker.begin(at: now)
+      #expect(breaker.available(capacity: 9, inFlight: 3, at: now + 1) == 0)
+      breaker.record(.delivered(reference: nil), began: now, at: now + 1, random: 1)
+      #expect(breaker.openUntil == nil)
+    }
   }
 
   @Test func `one that is throttled delays no other, several in a row delay the service`() {

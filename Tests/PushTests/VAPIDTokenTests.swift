@@ -21,17 +21,38 @@ import Waiting
     return try JSONDecoder().decode(Claims.self, from: Data(bytes)).exp
   }
 
-  @Test func `is used for half a day, and replaced long before it ends`() async throws {
-    let service = try StandIn("webpush")
-    // So long ago that the service, which goes by the real time, accepts each of the tokens.
-    let start = Date.thisSecond - 20 * Self.hour
-    let clock = ManualClock(at: start)
-    let provider = try WebPushSender(
+  private static func provider(
+    _ service: StandIn, _ clock: ManualClock
+  ) throws -> WebPushProvider {
+    try WebPushSender(
       key: .sample,
       settings: WebPushSettings(
         contact: "mailto:ops@example.com", allowed: ["localhost:\(service.port)"]),
       trustAnchor: service.certificates, now: { clock.date }
     ).provider(for: service.url)
+  }
+
+  @Test func `is replaced once a clock that was ahead is right`() async throws {
+    let service = try StandIn("webpush")
+    let clock = ManualClock(at: Date.thisSecond + 3 * Self.hour)
+    let provider = try Self.provider(service, clock)
+    let target = try service.subscribe("a")
+    let refused = await provider.send(.web(target))
+    #expect(refused.reason?.contains("too long") == true, "\(refused)")
+    clock.advance(by: .seconds(-3 * Self.hour))
+    let outcome = await provider.send(.web(target))
+    guard case .delivered = outcome else {
+      Issue.record("\(outcome)")
+      return
+    }
+  }
+
+  @Test func `is used for half a day, and replaced long before it ends`() async throws {
+    let service = try StandIn("webpush")
+    // So long ago that the service, which goes by the real time, accepts each of the tokens.
+    let start = Date.thisSecond - 20 * Self.hour
+    let clock = ManualClock(at: start)
+    let provider = try Self.provider(service, clock)
     let target = try service.subscribe("a")
     for hours in Self.times {
       clock.advance(by: .seconds((start + hours * Self.hour).timeIntervalSince(clock.date)))

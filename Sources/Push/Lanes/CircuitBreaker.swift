@@ -20,14 +20,25 @@ struct CircuitBreaker: Sendable {
   /// When the pause ends; nil while the breaker is closed.
   private(set) var openUntil: Date?
 
-  /// The number of pushes that may start now; a probe does not wait for those from before the pause.
-  func available(capacity: Int, inFlight: Int, at now: Date) -> Int {
-    guard let openUntil else { return capacity - inFlight }
-    return now >= openUntil && !isProbing ? 1 : 0
+  /// When the pause ends; nil if it is over, or the clock was set back by more than any pause lasts.
+  func pauseEnd(at now: Date) -> Date? {
+    guard let openUntil, openUntil > now, openUntil < now + 2 * Self.longestPause.seconds else {
+      return nil
+    }
+    return openUntil
   }
 
-  /// Records that a push starts.
-  mutating func begin() { isProbing = openUntil != nil }
+  /// The number of pushes that may start now; a probe does not wait for those from before the pause.
+  func available(capacity: Int, inFlight: Int, at now: Date) -> Int {
+    if openUntil == nil { return capacity - inFlight }
+    return pauseEnd(at: now) == nil && !isProbing ? 1 : 0
+  }
+
+  /// Records that a push starts, which `available` has allowed.
+  mutating func begin(at now: Date) {
+    isProbing = openUntil != nil
+    openUntil = openUntil.map { min($0, now) }
+  }
 
   /// Records an outcome; one of a push that `began` before the end of the pause changes nothing.
   mutating func record(

@@ -212,7 +212,7 @@ extension Lane {
     }
     pushes += MergedPush.alerts(insteadOf: beyondBudget, payload: lane.payload)
     guard !pushes.isEmpty else { return }
-    loop.breaker.begin()
+    loop.breaker.begin(at: now)
     state.withLock { $0.sending += pushes.count }
     group.addTask { [pushes] in
       await self.provider.send(pushes.map(\.push)) { index, outcome in
@@ -312,7 +312,7 @@ extension Lane {
     if loop.pause != nil, let pauseEnd = loop.pausedUntil, pauseEnd > now {
       // An operator may end it at another node, or from the command line.
       deadline = min(deadline, pauseEnd)
-    } else if let pauseEnd = loop.pausedUntil, pauseEnd > now {
+    } else if let pauseEnd = loop.breaker.pauseEnd(at: now) {
       deadline = pauseEnd
     } else if !loop.settlements.isEmpty {
       deadline = now + Self.outboxRetryTime

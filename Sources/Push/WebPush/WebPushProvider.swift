@@ -158,11 +158,16 @@ package final class WebPushProvider: PushProvider, PushService {
       Base64URL.encode(Signing.hmac(key: Array("topic".utf8), Array(collapseID.utf8))).prefix(32))
   }
 
-  /// The token for this service; a new one once the old has less than twelve hours left.
+  /// The token for this service; a new one once the old has less than twelve hours left or, since the clock was set
+  /// back, more than services accept.
   private func authorization() throws(PushError) -> String {
     let now = sender.now()
     return try state.withLock { state throws(PushError) in
-      if let known = state.authorization, known.expires > now + 12 * 3600 { return known.text }
+      if let known = state.authorization,
+        (12 * 3600...WebPushSender.longestTokenLife).contains(known.expires.timeIntervalSince(now))
+      {
+        return known.text
+      }
       let new = try sender.authorization(for: origin)
       state.authorization = new
       return new.text
@@ -227,7 +232,7 @@ extension WebPushProvider {
   ///
   /// If it has just accepted one, the subscription belongs to another key and must not delay the pushes of others.
   private func refused(_ reason: String, at now: Date) -> PushOutcome {
-    let isTrusted = state.withLock { now.timeIntervalSince($0.lastAccepted) < Self.trust }
+    let isTrusted = state.withLock { abs(now.timeIntervalSince($0.lastAccepted)) < Self.trust }
     let reason = reason + " Check the subscription's key, --push-contact and the machine's clock."
     return isTrusted
       ? .retry(after: .seconds(300), reason: reason)

@@ -7,6 +7,8 @@ package final class WebPushSender: Sendable {
   private static let transfers = 2048
   /// The most to one service.
   static let transfersPerOrigin = 64
+  /// For how long a token may be valid, in seconds (RFC 8292, section 2).
+  static let longestTokenLife: TimeInterval = 24 * 3600
 
   let now: @Sendable () -> Date
   private let key: VAPIDKey
@@ -50,7 +52,7 @@ package final class WebPushSender: Sendable {
 
   /// The authorization for a push service, valid for at least half a day.
   func authorization(for origin: String) throws(PushError) -> (text: String, expires: Date) {
-    let expires = now() + 24 * 3600 - 300
+    let expires = now() + Self.longestTokenLife - 300
     let text = try key.authorization(for: origin, contact: settings.contact, expires: expires)
     return (text, expires)
   }
