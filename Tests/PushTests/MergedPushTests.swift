@@ -14,7 +14,7 @@ import Testing
   private func merged(
     _ silent: [(job: PushJob, alert: PushMessage)]
   ) -> [MergedPush] {
-    MergedPush.alerts(insteadOf: silent, payload: PayloadTemplate.apple)
+    MergedPush.alerts(insteadOf: silent, payload: PayloadTemplate.apple, limit: PushPayload.limit)
   }
 
   private func silent(
@@ -69,6 +69,20 @@ import Testing
         "Merged into the alert \(oldest): " + SilentPushBudget.reason,
       ])
     #expect(merged[1].items.map { $0.note } == ["Sent as an alert: " + SilentPushBudget.reason])
+  }
+
+  @Test func `alerts that fit alone, but not together, are sent one by one`() {
+    let all = (1...50).map { number in
+      var one = silent(number)
+      (one.alert.message.title, one.alert.message.alt) = (
+        String(repeating: "t", count: 1024), String(repeating: "a", count: 900)
+      )
+      one.alert.message.link = "https://a.example/" + String(repeating: "l", count: 1800)
+      return one
+    }
+    let merged = merged(all)
+    #expect(merged.count == 50 && merged.allSatisfy { $0.items.count == 1 })
+    #expect(merged.allSatisfy { $0.push.text.json.utf8.count <= PushPayload.limit })
   }
 
   @Test func `lasts as long as the notification that expires last`() {

@@ -10,12 +10,12 @@ import RichPushAPI
 
   private func decision(
     kind: PushPayload.Kind = .background, sent: [TimeInterval], underWay: Int = 0,
-    message: PushMessage? = nil
+    message: PushMessage? = nil, fits: Bool = true
   ) -> SilentPushBudget.Decision {
     let job = PushJob(
       id: 1, push: .sample(kind: kind, message: message),
       recentSilentPushes: sent.map { now - $0 })
-    return SilentPushBudget.decide(on: job, underWay: underWay, at: now)
+    return SilentPushBudget.decide(on: job, underWay: underWay, at: now, fits: { _ in fits })
   }
 
   @Test func `lets three silent pushes an hour through`() {
@@ -30,6 +30,13 @@ import RichPushAPI
 
   @Test func `shows an alert instead of a fourth`() {
     #expect(decision(sent: [1, 2, 3], message: message) == .fallBack(to: message.asAlert))
+  }
+
+  @Test func `holds a fourth back whose alert the service would not take`() {
+    guard case .hold = decision(sent: [1, 2, 3], message: message, fits: false) else {
+      Issue.record("It was not held back.")
+      return
+    }
   }
 
   @Test func `holds a fourth back until the first is an hour old`() {

@@ -193,6 +193,7 @@ extension Lane {
     _ jobs: [PushJob], _ loop: inout LaneLoopState, in group: inout DiscardingTaskGroup
   ) {
     let now = self.now()
+    let limit = lane.traits.largestPayload
     var pushes: [MergedPush] = []
     var beyondBudget: [(job: PushJob, alert: PushMessage)] = []
     for job in jobs where loop.begin(job) {
@@ -203,14 +204,15 @@ extension Lane {
       let decision =
         lane.traits.limitsSilentPushes
         ? SilentPushBudget.decide(
-          on: job, underWay: loop.silentPushesUnderWay(besides: job), at: now) : .send
+          on: job, underWay: loop.silentPushesUnderWay(besides: job), at: now,
+          fits: { lane.payload($0).largestSize <= limit }) : .send
       switch decision {
       case .send: pushes.append(MergedPush(job))
       case .fallBack(let alert): beyondBudget.append((job, alert))
       case .hold(let until, let reason): loop.settle(job, .released(until: until, reason: reason))
       }
     }
-    pushes += MergedPush.alerts(insteadOf: beyondBudget, payload: lane.payload)
+    pushes += MergedPush.alerts(insteadOf: beyondBudget, payload: lane.payload, limit: limit)
     guard !pushes.isEmpty else { return }
     loop.breaker.begin(at: now)
     state.withLock { $0.sending += pushes.count }

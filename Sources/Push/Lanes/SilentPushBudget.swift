@@ -23,12 +23,17 @@ struct SilentPushBudget: Sendable {
     case hold(until: Date, reason: String)
   }
 
-  /// Decides on a job while `underWay` silent pushes to its device are not settled yet.
-  static func decide(on job: PushJob, underWay: Int, at now: Date) -> Decision {
+  /// Decides on a job while `underWay` silent pushes to its device are not settled yet; `fits` tells whether the service
+  /// takes a message: an alert has a link to the media, which a silent push has not.
+  static func decide(
+    on job: PushJob, underWay: Int, at now: Date, fits: (PushMessage) -> Bool
+  ) -> Decision {
     guard job.push.text.kind == .background else { return .send }
     let recent = job.recentSilentPushes.filter { $0 > now - window }.sorted()
     guard recent.count + underWay >= limit else { return .send }
-    if let message = job.push.message, message.id != nil { return .fallBack(to: message.asAlert) }
+    if let alert = job.push.message?.asAlert, alert.id != nil, fits(alert) {
+      return .fallBack(to: alert)
+    }
     return .hold(until: (recent.first ?? now) + window, reason: "Held back: " + reason)
   }
 }
@@ -51,23 +56,35 @@ struct MergedPush: Sendable {
   /// Merges the alerts of jobs beyond the budget: one push for each device.
   ///
   /// It is sent as the oldest job's push, so that its id is the same at every attempt, even when more
-  /// jobs have been added.
+  /// jobs have been added. What would have more than `limit` bytes is not merged.
   static func alerts(
     insteadOf silent: [(job: PushJob, alert: PushMessage)],
-    payload: (PushMessage) -> PayloadTemplate
+    payload: (PushMessage) -> PayloadTemplate, limit: Int
   ) -> [MergedPush] {
     let oldestFirst = silent.sorted { $0.job.id < $1.job.id }
     return Dictionary(grouping: oldestFirst, by: \.job.push.target).values.flatMap { jobs in
-      stride(from: 0, to: jobs.count, by: mostNotifications).compactMap { start in
-        let some = jobs[start...].prefix(mostNotifications)
-        guard let newest = some.last?.job,
-          let message = PushMessage.merging(some.reversed().map(\.alert))
-        else { return nil }
-        return MergedPush(
-          some.map(\.job), message: message,
-          text: payload(message).payload(badge: newest.unread, job: newest.suffix))
+      stride(from: 0, to: jobs.count, by: mostNotifications).flatMap { start in
+        let some = Array(jobs[start...].prefix(mostNotifications))
+        guard let merged = alert(insteadOf: some, payload, limit: some.count > 1 ? limit : .max)
+        else { return some.compactMap { alert(insteadOf: [$0], payload, limit: .max) } }
+        return [merged]
       }
     }
+  }
+
+  /// One alert for jobs of a device, oldest first; nil if it would have more than `limit` bytes.
+  private static func alert(
+    insteadOf jobs: [(job: PushJob, alert: PushMessage)],
+    _ payload: (PushMessage) -> PayloadTemplate, limit: Int
+  ) -> MergedPush? {
+    guard let newest = jobs.last?.job,
+      let message = PushMessage.merging(jobs.reversed().map(\.alert))
+    else { return nil }
+    let template = payload(message)
+    if template.largestSize > limit { return nil }
+    return MergedPush(
+      jobs.map(\.job), message: message,
+      text: template.payload(badge: newest.unread, job: newest.suffix))
   }
 
   private init(_ jobs: [PushJob], message: PushMessage, text: PushPayload) {
