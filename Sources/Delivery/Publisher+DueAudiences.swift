@@ -15,21 +15,24 @@ extension Publisher {
   /// One that cannot be announced any more, such as one whose plugin is gone, is held until another time is named for
   /// it. `log` gets a sentence about each.
   func announceDue(_ log: (String) -> Void) async throws -> Date? {
+    // However many cannot be announced yet, the others are.
+    var left: Set<Int> = []
     while true {
-      let (due, next) = try await store.notifications.dueAudiences(limit: Self.batch)
-      guard !due.isEmpty else { return next }
-      var isAnyDone = false
+      let (all, next) = try await store.notifications.dueAudiences(limit: Self.batch + left.count)
+      let due = all.filter { !left.contains($0.id) }
+      guard !due.isEmpty else { return left.isEmpty ? next : Date() + Self.pause }
       for notification in due {
+        var isDone = false
         do {
-          isAnyDone = try await announceDue(notification) || isAnyDone
+          isDone = try await announceDue(notification)
         } catch let error as ServiceError where error.code.isPermanent {
           log("notification \(notification.id) is held: \(error.reason)")
-          isAnyDone = try await store.notifications.hold(notification) || isAnyDone
+          isDone = try await store.notifications.hold(notification)
         } catch {
           log("notification \(notification.id) could not be announced yet: \(error)")
         }
+        if !isDone { left.insert(notification.id) }
       }
-      if !isAnyDone { return Date() + Self.pause }
     }
   }
 

@@ -251,6 +251,29 @@ import Waiting
     #expect(try await recipients(of: right, in: delivery) == [delivery.id("alice")])
   }
 
+  @Test func `however many cannot be sent yet, others are`() async throws {
+    // The plugin has taken them, and fails now.
+    let delivery = try await DeliveryFixture(
+      script: "[ $RICH_PAYLOAD = broken ] && exit 3\n" + DeliveryFixture.note)
+    try await delivery.register("a", of: "alice", tags: ["news"])
+    try await save(#"{"to":"news"}"#, in: delivery)
+    let time = delivery.clock.date + 600
+    var broken = NotificationInsert(message: "Hi", richType: "note", payload: "broken")
+    (broken.sender, broken.to) = (try await delivery.id("shop"), ["segment:gold"])
+    (broken.notBefore, broken.form) = (time, "silent")
+    broken.dueAudience = DueAudience(segment: "gold", people: 1)
+    for _ in 0..<21 { _ = try await delivery.store.notifications.create(broken) }
+    let text = #"{"message":"Hi","to":"segment:gold","notBefore":"\#(time.formatted(.iso8601))"}"#
+    let right = try await delivery.publish(
+      Draft(Array(text.utf8), allowing: [], now: delivery.clock.date))
+    delivery.clock.advance(by: .seconds(600))
+    var said: [String] = []
+    let next = try await delivery.publisher.announceDue { said.append($0) }
+    #expect(next != nil && said.count == 21)
+    #expect(said.allSatisfy { $0.contains("could not be announced yet") }, "\(said)")
+    #expect(try await recipients(of: right, in: delivery) == [delivery.id("alice")])
+  }
+
   @Test func `an audience that the server finds stands alone`() throws {
     for (to, words) in [
       (["segment:a", "news"], "cannot be combined"), (["segment:a && news"], "cannot be combined"),

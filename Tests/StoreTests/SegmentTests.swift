@@ -205,6 +205,18 @@ import Testing
     #expect(try await store.notifications.dueAudiences(limit: 9).due.isEmpty)
   }
 
+  @Test func `what has expired is not held, and looked for no more`() async throws {
+    let store = try scratch.open()
+    var new = NotificationInsert(message: "m", richType: "", payload: "")
+    (new.sender, new.notBefore, new.expires) = (alice, scratch.now + 600, scratch.now + 900)
+    new.dueAudience = DueAudience(segment: nil)
+    let created = try await store.notifications.create(new).notification
+    scratch.pass(900)
+    #expect(try await store.notifications.dueAudiences(limit: 9).due == [created])
+    #expect(try await !store.notifications.hold(created))
+    #expect(try await store.notifications.dueAudiences(limit: 9).due.isEmpty)
+  }
+
   @Test func `a change that was made before the recipients were found takes nothing from them`()
     async throws
   {

@@ -161,7 +161,11 @@ extension EngineTables {
   func hold(_ notification: StoredNotification) async throws -> Bool {
     let (now, id) = (now(), notification.id)
     return try await database.write { transaction in
-      guard try transaction.lockedNotification(id, at: now) == notification else { return false }
+      guard let stored = try transaction.lockedNotification(id, at: now) else {
+        try transaction.run("DELETE FROM due_audience WHERE notification = $1", id)
+        return false
+      }
+      guard stored == notification else { return false }
       try transaction.run(
         "UPDATE notification SET held = COALESCE(not_before, $1), not_before = $2 WHERE id = $3",
         now, StoredNotification.untilReleased, id)

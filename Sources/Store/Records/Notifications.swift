@@ -286,7 +286,8 @@ package protocol Notifications: Sendable {
   func announce(
     _ notification: StoredNotification, with new: NotificationInsert
   ) async throws -> Bool
-  /// Has a notification wait until another time is named for it; false if it is not as it was read any more.
+  /// Has a notification wait until another time is named for it; false if it is not as it was read any more, or has
+  /// ended: then it needs no recipients.
   func hold(_ notification: StoredNotification) async throws -> Bool
 
   // MARK: Recipients that are found when a notification is due
