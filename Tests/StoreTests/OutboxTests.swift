@@ -221,6 +221,28 @@ import Testing
     #expect(try await lease(store).map(\.attempts) == [0, 0])
   }
 
+  @Test func `what another has taken the place of is not replayed, but for who keeps it`()
+    async throws
+  {
+    let store = try scratch.open()
+    try await register("1", in: store)
+    _ = try await store.accounts.putRegistration(
+      "2", user: bob, platform: "apns", handle: "token 2", tags: [])
+    var first = new(to: "1", "2")
+    (first.recipients, first.sender, first.replaces) = ([alice, bob], shop, "parcel")
+    _ = try await store.notifications.create(first)
+    let jobs = try await lease(store).map(\.id)
+    try #require(jobs.count == 2)
+    try await store.outbox.settle(jobs.map { ($0, .rejected(reason: "no")) })
+    var second = new(to: "1")
+    (second.sender, second.replaces) = (shop, "parcel")
+    let later = try await store.notifications.create(second).notification.id
+    #expect(try await store.outbox.replay(jobs[0]) == 0)
+    #expect(try await store.outbox.replay() == 1)
+    #expect(Set(try await lease(store).map(\.notificationID)) == [0, later])
+    #expect(try await store.outbox.deliveries(of: 0).map(\.state) == [.failed, .queued])
+  }
+
   @Test func `a replay notifies the lane, and a sent job is not replayed`() async throws {
     let store = try scratch.open()
     try await register("1", "2", in: store)

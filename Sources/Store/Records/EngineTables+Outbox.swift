@@ -166,7 +166,8 @@ extension EngineTables {
 
   func replay(_ job: Int?) async throws -> Int { try await replay(job: job, lane: nil) }
 
-  /// Replays dead letters: one, or those of a lane, or all.
+  /// Replays dead letters: one, or those of a lane, or all; not those of a notification whose place another has taken,
+  /// also on the device.
   func replay(job: Int?, lane: String?) async throws -> Int {
     let now = now()
     var (total, last) = (0, 0)
@@ -178,6 +179,11 @@ extension EngineTables {
           SELECT id FROM job
           WHERE state = 'failed' AND id > $1 AND (CAST($2 AS bigint) IS NULL OR id = $2)
             AND (CAST($3 AS text) IS NULL OR lane = $3)
+            AND NOT EXISTS (
+              SELECT 1 FROM push JOIN notification ON notification.id = push.notification
+              WHERE push.id = job.push AND replaced_by IS NOT NULL AND NOT EXISTS (
+                SELECT 1 FROM recipient WHERE recipient.user_id = job.user_id
+                  AND recipient.notification = notification.id AND kept IS NOT NULL))
           ORDER BY id LIMIT $4
           """, last, job, lane, replayedJobs)
         try transaction.lockJobs(failed)

@@ -266,7 +266,8 @@ package protocol Outbox: Sendable {
   func deliveries(
     of notification: Int, in state: JobState?, lane: String?, after: Int, limit: Int
   ) async throws -> [JobRecord]
-  /// Queues one dead letter again with no attempts, or all of them, and returns how many.
+  /// Queues one dead letter again with no attempts, or all of them, and returns how many; none of what another
+  /// notification has taken the place of.
   func replay(_ job: Int?) async throws -> Int
   /// Cancels a job; false if it is not queued any more.
   ///
