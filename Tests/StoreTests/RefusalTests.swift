@@ -89,6 +89,25 @@ import Testing
     ).mapValues(\.count)
   }
 
+  @Test func `a pause ends when the clock is set back by more than it lasts`() async throws {
+    let store = try scratch.open()
+    let devices = try await register(2, in: store)
+    func lease(_ outcomes: [(job: Int, outcome: JobOutcome)] = []) async throws -> Lease {
+      try await store.outbox.settleAndLease(
+        outcomes, lane: apns, limit: 9, until: scratch.now + 60)
+    }
+    try await push(to: [devices[0]], in: store)
+    let job = try #require(try await lease().jobs.first)
+    let stopped = try await lease([(job.id, .stopped(reason: "The key was revoked."))])
+    #expect(stopped.jobs.isEmpty && stopped.pause != nil)
+    scratch.pass(-86_400)
+    try await push(to: [devices[1]], in: store)
+    #expect(try await lease().jobs.count == 1)
+    // As a probe: no other is sent until it is answered.
+    try await push(to: [devices[1]], in: store)
+    #expect(try await lease().jobs.isEmpty)
+  }
+
   @Test func `a service that refuses everybody from its start ends nobody`() async throws {
     let store = try scratch.open()
     let devices = try await register(200, in: store)

@@ -212,7 +212,7 @@ extension Changing {
   func probe(
     _ lane: SendingLane, _ condition: LaneCondition, _ pause: LanePause, limit: Int, at now: Date
   ) throws -> (jobs: [Int], pause: LanePause) {
-    guard pause.until <= now, limit > 0 else { return ([], pause) }
+    guard pause.isOver(at: now), limit > 0 else { return ([], pause) }
     let next = now + LanePause.length(after: condition.probes + 1)
     let extended = LanePause(
       lane: pause.lane, since: pause.since, until: next, reason: pause.reason)
@@ -220,8 +220,8 @@ extension Changing {
     let isOurs = try run(
       """
       UPDATE lane_pause SET until = $1, probes = probes + 1
-      WHERE lane = $2 AND settings = $3 AND until <= $4
-      """, next, lane.name, lane.settings, now)
+      WHERE lane = $2 AND settings = $3 AND (until <= $4 OR until > $5)
+      """, next, lane.name, lane.settings, now, LanePause.latestEnd(at: now))
     guard isOurs == 1 else { return ([], extended) }
     try holdQuietCandidates(of: lane, at: now)
     let jobs = try jobsOfLatestContact(lane.name, limit: 1, at: now)

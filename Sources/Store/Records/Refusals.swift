@@ -37,6 +37,12 @@ package struct LanePause: Sendable, Equatable {
   /// A sentence for the operator.
   package let reason: String
 
+  /// Whether the next probe may be sent; also if the clock was set back by more than any pause lasts.
+  func isOver(at now: Date) -> Bool { until <= now || until > Self.latestEnd(at: now) }
+
+  /// After this time no pause ends that has begun.
+  static func latestEnd(at now: Date) -> Date { now + 2 * length(after: .max) }
+
   /// How long it waits after so many probes, in seconds: from a minute to a quarter of an hour.
   static func length(after probes: Int) -> TimeInterval {
     Double(min(60 << min(probes, 4), 900))
