@@ -40,7 +40,8 @@ package struct PublishFolder: FolderProcessor {
           PendingChanges.Location(richType: richType, entry: $0.entry), PendingChanges.Report.none
         )
       }
-    await process(Dictionary(uniqueKeysWithValues: locations), retry: retry)
+    // A folder that changes while it is read may have a name twice.
+    await process(Dictionary(locations) { report, _ in report }, retry: retry)
   }
 
   private func publish(
