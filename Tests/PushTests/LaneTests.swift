@@ -191,6 +191,18 @@ import Waiting
     #expect(outbox.outcomes == [.delivered(as: .background, reference: nil, note: nil)])
   }
 
+  @Test func `offers outcomes again at once although the service asks for a pause`() async throws {
+    let outbox = MemoryOutbox(now: now)
+    outbox.add(.sample())
+    outbox.failSettlements(1)
+    let start = clock.date
+    let provider = ScriptedProvider { _, _ in .unavailable(after: .seconds(600), reason: "busy") }
+    try await running(lane(provider, outbox)) {
+      while outbox.history.isEmpty { try await clock.advanceToNext() }
+    }
+    #expect(clock.date < start + 60)
+  }
+
   @Test func `settles what is under way before it stops`() async throws {
     let outbox = MemoryOutbox(now: now)
     for number in 0..<30 { outbox.add(.sample(number, to: "D\(number)")) }

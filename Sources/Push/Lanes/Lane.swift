@@ -311,13 +311,14 @@ extension Lane {
   private func waitForWork(_ loop: LaneLoopState) async {
     let now = self.now()
     var deadline = now + pollInterval
-    if loop.pause != nil, let pauseEnd = loop.pausedUntil, pauseEnd > now {
+    if !loop.settlements.isEmpty {
+      // Also in a pause: what was accepted must not be sent again when its lease ends.
+      deadline = now + Self.outboxRetryTime
+    } else if loop.pause != nil, let pauseEnd = loop.pausedUntil, pauseEnd > now {
       // An operator may end it at another node, or from the command line.
       deadline = min(deadline, pauseEnd)
     } else if let pauseEnd = loop.breaker.pauseEnd(at: now) {
       deadline = pauseEnd
-    } else if !loop.settlements.isEmpty {
-      deadline = now + Self.outboxRetryTime
     } else if available(loop, at: now) > 0, let due = try? await outbox.nextDue(lane: name) {
       // Not at once: a due job may be one that an earlier unsettled one blocks.
       deadline = min(deadline, max(due, now + 0.05))
