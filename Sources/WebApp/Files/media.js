@@ -198,10 +198,16 @@ export function linkCard({ url, title, description }, used) {
   let address;
   try { address = new URL(url); } catch { return null; }
   if (!["http:", "https:"].includes(address.protocol)) return null;
+  const host = address.hostname.replace(/^www\./, "");
   return h("a", { class: "card", href: address.href, target: "_blank", rel: "noopener noreferrer", on: { click: used, auxclick: used } },
     h("span", { class: "grow" },
-      h("strong", { dir: "auto" }, title || address.hostname.replace(/^www\./, "")),
+      h("strong", { dir: "auto" }, title || host),
       description && h("span", { dir: "auto" }, description),
-      h("small", { dir: "ltr" }, title ? address.hostname.replace(/^www\./, "") : address.pathname.length > 1 ? decodeURI(address.pathname).slice(0, 60) : address.protocol === "https:" ? "" : address.href)),
+      h("small", { dir: "ltr" }, title ? host : address.pathname.length > 1 ? readable(address.pathname).slice(0, 60) : address.protocol === "https:" ? "" : address.href)),
     icon("out"));
+}
+
+/** A path as one reads it; as it is if it is no UTF-8, such as “/caf%E9”. */
+function readable(path) {
+  try { return decodeURI(path); } catch { return path; }
 }

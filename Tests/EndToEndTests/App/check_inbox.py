@@ -87,6 +87,17 @@ def check_texts_link_and_buttons_are_shown_and_no_media_is_fetched_for_a_text(be
     assert not [url for url in fetches if f"/notifications/{number}" in url], fetches
 
 
+def check_a_link_that_is_no_text_is_a_card_and_hides_no_other_notification(bench):
+    server, phone = bench.server, bench.phone()
+    server.send(phone.user, message="Before")
+    links = ["https://shop.example/100%", "https://shop.example/caf%E9"]
+    for link in links:
+        server.send(phone.user, message="With a link", link=link)
+    expect(phone.page.locator("a.card small")).to_have_text(["/caf%E9", "/100%"])
+    expect(phone.item("Before")).to_be_visible()
+    expect(phone.page.locator(".away")).to_be_hidden()
+
+
 def check_buttons_and_replies_reach_the_publisher_once(bench):
     server, phone = bench.server, bench.phone()
     number = server.send(phone.user, title="Coming?", message="On Saturday", actions=ACTIONS)
