@@ -25,7 +25,9 @@ export class Item {
 
   /** Shows a notification in this place; does nothing if it is shown already. */
   show(notification) {
-    const content = JSON.stringify({ ...notification, read: null, reach: null });
+    const { id, title, subtitle, message, language, link, actions, alt, richType, payload, details, created, notBefore } = notification;
+    // Receipts and signed links are others each time; a reply that is being written must not go with them.
+    const content = JSON.stringify([title, subtitle, message, language, link, actions, alt, richType, payload, details, created, notBefore]);
     const isSame = content === this.content;
     this.notification = notification;
     if (isSame) return this.showRead();
@@ -33,7 +35,6 @@ export class Item {
     this.media?.release();
     const used = () => this.inbox.markRead(this);
     this.media = MediaView.of(this.context, notification, used);
-    const { id, title, subtitle, message, language, link } = notification;
     const said = { lang: language, dir: "auto" };
     // What one looks at is seen first, the rest is read first.
     const isAbove = this.media !== null && ["image", "video"].includes(this.media.kind);

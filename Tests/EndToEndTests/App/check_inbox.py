@@ -120,6 +120,24 @@ def check_buttons_and_replies_reach_the_publisher_once(bench):
     assert server.interactions(number) == [("action", "come", None), ("reply", "ask", "May I bring friends?")], server.interactions(number)
 
 
+def check_a_reply_can_be_finished_where_the_button_of_a_push_has_led(bench):
+    """There the notification is shown alone, with receipts that change meanwhile."""
+    server, phone = bench.server, bench.phone()
+    number = server.send(phone.user, title="Coming?", message="On Saturday", actions=ACTIONS)
+    phone.follow(f"{server.app}#reply/{number}/ask")
+    field = phone.item("Coming?").get_by_placeholder("Your question")
+    expect(field).to_be_focused()
+    until(lambda: server.receipt(number, phone.user)["state"] == "read")
+    # The second answer comes after the first one was shown.
+    for text in ["May I", "May I bring friends?"]:
+        field.fill(text)
+        with phone.page.expect_response(f"**/api/notifications/{number}/details"):
+            phone.page.evaluate("void dispatchEvent(new Event('online'))")
+    expect(field).to_have_value("May I bring friends?")
+    phone.page.keyboard.press("Enter")
+    until(lambda: server.interactions(number) == [("reply", "ask", "May I bring friends?")])
+
+
 def check_unread_is_counted_on_the_icon_and_read_by_one_or_by_all(bench):
     server, phone = bench.server, bench.phone()
     numbers = [server.send(phone.user, message=f"Message {index}") for index in range(3)]
