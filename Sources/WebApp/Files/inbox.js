@@ -99,7 +99,8 @@ export class Inbox {
       this.away.hidden = true;
       const isFirst = !this.#items.size;
       this.#merge(page);
-      if (isFirst || !page.next) this.#next = page.next;
+      // What was shown without the server ends where the device's copy does.
+      if (isFirst || !this.#isLoaded || !page.next) this.#next = page.next;
       this.#isLoaded = true;
       this.#setUnread(page.unread);
       if (this.#isWhole) await Offline.saveInbox(this.#context.device, page);

@@ -48,6 +48,19 @@ def check_offline_the_last_fifty_are_there_with_their_pictures(bench):
         expect(phone.item("After the crash" if away is server_is_killed else "Meanwhile")).to_be_visible()
 
 
+def check_what_is_older_than_the_copy_is_there_again_with_the_server(bench):
+    server, phone = bench.server, bench.phone()
+    for index in range(60):
+        server.send(phone.user, message=f"Message {index:02}")
+    phone.page.reload()
+    until(lambda: phone.page.evaluate("async () => self.Offline && (await Offline.inbox(await Device.load()))?.notifications.length === 50"))
+    with server_is_killed(server):
+        phone.page.reload()
+        expect(phone.page.locator(".item")).to_have_count(50)
+    expect(phone.page.locator(".away")).to_be_hidden(timeout=40_000)
+    until(lambda: phone.page.evaluate("void scrollTo(0, document.body.scrollHeight)") or phone.item("Message 00").count())
+
+
 def check_what_comes_before_the_stream_is_open_is_shown(bench):
     server, phone = bench.server, bench.phone(service_workers="block")
     server.send(phone.user, message="Early")
