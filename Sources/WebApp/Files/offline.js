@@ -12,7 +12,12 @@
   const then = (request, act) => { request.onsuccess = () => act(request.result); };
 
   /** Begins a change by the device, after what another one has left is removed. `act` gets the store and {key: [bytes, id]}. */
-  const begin = ({ id }, act) => work("readwrite", (store) => {
+  const begin = async ({ id }, act) => {
+    // What was still on its way when the device was signed out must not stay in the browser.
+    if ((await Device.load())?.id === id) await work("readwrite", (store) => change(id, store, act));
+  };
+
+  function change(id, store, act) {
     then(store.get("owner"), (owner) => {
       if (owner !== id) {
         store.clear();
@@ -23,7 +28,7 @@
         store.put(sizes, "sizes");
       });
     });
-  });
+  }
 
   const read = async ({ id }, key) => {
     let found;

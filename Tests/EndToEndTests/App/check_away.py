@@ -122,6 +122,18 @@ def check_an_ended_token_leaves_nothing(bench):
     assert phone.item("Private").count() == 0
 
 
+def check_what_arrives_after_signing_out_is_not_kept(bench):
+    phone = bench.phone()
+    phone.page.evaluate(
+        """async () => {
+             const device = await Device.load();
+             await Device.forget();
+             await Offline.saveInbox(device, { notifications: [{ id: 1, message: "Private" }], unread: 1, next: null });
+             await Offline.saveMedia(device, 1, "", {}, 320, new Blob(["Private"], { type: "image/png" }));
+           }""")
+    assert phone.kept()["records"] == 0, phone.kept()
+
+
 def check_an_ended_token_leaves_nothing_when_the_app_opens_later(bench):
     server, phone = bench.server, bench.phone()
     server.send(phone.user, message="Private")
