@@ -67,7 +67,7 @@ async function show(data) {
     // Chromium shows the picture; Firefox and Safari show the text only.
     if (push.att?.type.startsWith("image/")) options.image = push.att.url;
   }
-  await present(lines[0] ?? words.newNotification, options, push.notification);
+  await present(lines[0] ?? words.newNotification, options, device && push.notification);
   await Promise.all([receive(device, push), tell({ data: options.data }, { event: "displayed" })]);
   await tellPages({ type: "push", id: push.richId });
 }
