@@ -75,7 +75,8 @@ async function show(data) {
 /** Shows one notification, also where the browser would have shown a declared one by itself. A publisher may have changed some options. */
 async function present(title, options, { title: otherTitle, body, tag, icon, badge, silent, requireInteraction, renotify, timestamp, vibrate, lang, dir } = {}) {
   const changed = Object.entries({ body, tag, icon, badge, silent, requireInteraction, renotify, timestamp, vibrate, lang, dir })
-    .filter(([name, value]) => value !== undefined && !(name === "silent" && options.silent));
+    // With a vibration, browsers refuse a silent one.
+    .filter(([name, value]) => value !== undefined && !(options.silent && ["silent", "vibrate"].includes(name)));
   try {
     await self.registration.showNotification(otherTitle ?? title, { ...options, ...Object.fromEntries(changed) });
   } catch {

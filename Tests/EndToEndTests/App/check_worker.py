@@ -68,6 +68,8 @@ def check_a_device_without_sound_is_silent(bench):
     phone.page.get_by_role("switch", name="Sound").uncheck()
     until(lambda: phone.device().get("sound") is False)
     assert phone.shown_by(phone.push_of(message="Quiet"))["silent"]
+    vibrating = phone.push_of(message="Quiet, too", webpush={"notification": {"vibrate": [100, 50]}})
+    assert phone.shown_by(vibrating | {"richId": 99996})["silent"]
 
 
 def check_a_private_push_shows_none_of_its_texts(bench):
