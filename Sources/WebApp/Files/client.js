@@ -40,13 +40,17 @@
       else if (user !== undefined) this.authorization = `Basic ${base64(new TextEncoder().encode(`${user}:${password}`))}`;
     }
 
-    /** Sends a request below /api/; returns the response, or throws a Problem. All other calls are made of this one. */
-    async send(method, path, { body, headers, signal, seconds = 30 } = {}) {
+    /**
+     * Sends a request below /api/; returns the response, or what `read` makes of it in the same time, or throws a Problem. All other
+     * calls are made of this one.
+     */
+    async send(method, path, { body, headers, signal, seconds = 30, read } = {}) {
       const end = new AbortController();
       const timer = seconds && setTimeout(() => end.abort(), seconds * 1000);
       const abort = () => end.abort();
       if (signal?.aborted) abort();
       signal?.addEventListener("abort", abort);
+      let isOpen = false;
       try {
         const response = await this.fetch(new URL(`api/${path}`, this.server), {
           method, signal: end.signal, cache: "no-store", credentials: "omit",
@@ -56,20 +60,23 @@
             ...(this.authorization && { Authorization: this.authorization }), ...headers,
           },
         });
-        if (response.ok) return response;
+        if (response.ok) {
+          // Who reads the body later can still abort that.
+          isOpen = !read;
+          return read ? await read(response) : response;
+        }
         const wait = Number(response.headers.get("Retry-After")) || undefined;
         throw new Problem(response.status, await response.json().catch(() => undefined), wait);
       } catch (problem) {
         throw problem instanceof Problem ? problem : new Problem(0);
       } finally {
         clearTimeout(timer);
-        if (seconds) signal?.removeEventListener("abort", abort);
+        if (!isOpen) signal?.removeEventListener("abort", abort);
       }
     }
 
-    async #json(...request) {
-      const response = await this.send(...request);
-      return response.status === 204 ? null : response.json();
+    #json(method, path, options) {
+      return this.send(method, path, { ...options, read: (response) => (response.status === 204 ? null : response.json()) });
     }
 
     // Before anybody is signed in.

@@ -104,6 +104,21 @@ def check_what_is_done_without_the_server_is_undone_in_words(bench):
     phone.context.set_offline(False)
 
 
+def check_an_answer_that_stands_still_or_breaks_off_ends_in_words(bench):
+    phone = bench.phone()
+    said = phone.page.evaluate(
+        """() => Promise.all(["stands still", "breaks off"].map((kind) => {
+             const [end, answer] = [new AbortController(), new Response('{"unread": 1, "noti')];
+             if (kind === "stands still") answer.json = () => new Promise((_, failed) => end.signal.addEventListener("abort", () => failed(end.signal.reason)));
+             const fetch = async (_, { signal }) => { signal.addEventListener("abort", () => end.abort()); return answer; };
+             const user = new AbortController();
+             setTimeout(() => user.abort(), 100);
+             const asked = new RichPush({ fetch }).inbox({ signal: user.signal }).catch(({ message }) => message);
+             return Promise.race([asked, new Promise((done) => setTimeout(done, 3000, "it hangs"))]);
+           }))""")
+    assert said == ["The server cannot be reached."] * 2, said
+
+
 def check_an_ended_token_leaves_nothing(bench):
     server, phone = bench.server, bench.phone()
     phone.context.grant_permissions(["notifications"], origin=server.url)
