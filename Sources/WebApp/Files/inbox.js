@@ -20,6 +20,12 @@ export class Inbox {
   #isLoading = false;
   #isLoaded = false;
   #failures = 0;
+  /** How often the inbox was asked for, and which answer is shown: an earlier one may come later. */
+  #asked = 0;
+  #shown = 0;
+  /** How often the user has changed something, and until all of that is done: a page from before does not have it. */
+  #changes = 0;
+  #changing = Promise.resolve();
   unread = 0;
 
   constructor(context) {
@@ -91,9 +97,14 @@ export class Inbox {
   async refresh() {
     const turn = this.#turn;
     clearTimeout(this.retry);
+    await this.#changing;
+    const [asked, changes] = [(this.#asked += 1), this.#changes];
     try {
-      const page = this.#filter.id === undefined ? await this.#context.client.inbox({ ...this.#filter, limit: pageSize }) : await this.#single();
       if (turn !== this.#turn) return;
+      const page = this.#filter.id === undefined ? await this.#context.client.inbox({ ...this.#filter, limit: pageSize }) : await this.#single();
+      if (turn !== this.#turn || asked < this.#shown) return;
+      if (changes !== this.#changes) return this.refresh();
+      this.#shown = asked;
       if (this.#failures) this.#context.isBack();
       this.#failures = 0;
       this.away.hidden = true;
@@ -240,6 +251,13 @@ export class Inbox {
 
   // What the user does.
 
+  /** Waits for what the user changes on the server. */
+  #change(done) {
+    this.#changes += 1;
+    this.#changing = Promise.allSettled([this.#changing, done]);
+    return done;
+  }
+
   async markRead(item) {
     if (item.isRead) return;
     item.notification.read = true;
@@ -247,7 +265,7 @@ export class Inbox {
     this.#setUnread(Math.max(0, this.unread - 1));
     this.#describe();
     try {
-      await this.#context.client.markRead(item.id);
+      await this.#change(this.#context.client.markRead(item.id));
       Offline.change(this.#context.device, (one) => (one.id === item.id ? { ...one, read: true } : one), this.unread);
       this.#context.tellOthers({ type: "read", id: item.id });
     } catch (problem) {
@@ -263,7 +281,7 @@ export class Inbox {
   async markAllRead() {
     const [newest] = this.#items.keys();
     if (newest === undefined) return;
-    const { unread } = await this.#context.client.markAllRead(newest);
+    const { unread } = await this.#change(this.#context.client.markAllRead(newest));
     for (const item of this.#items.values()) { item.notification.read = true; item.showRead(); }
     this.#setUnread(unread);
     this.#describe();
@@ -292,10 +310,10 @@ export class Inbox {
       this.#items.get(id)?.element.querySelector(".remove").focus();
     };
     try {
-      await this.#context.client.hide(id);
+      await this.#change(this.#context.client.hide(id));
       Offline.change(this.#context.device, (one) => (one.id === id ? null : one), this.unread);
       this.#context.tellOthers({ type: "changed" });
-      const undo = () => this.#context.client.unhide(id)
+      const undo = () => this.#change(this.#context.client.unhide(id))
         .then(() => { restore(); this.#context.tellOthers({ type: "changed" }); }).catch(this.#context.failed);
       say(words.inbox.removed, { seconds: 10, action: { label: words.inbox.undo, act: undo } });
     } catch (problem) {

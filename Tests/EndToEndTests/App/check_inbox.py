@@ -219,6 +219,25 @@ def check_deleted_is_gone_on_all_devices_and_can_be_brought_back(bench):
     expect(phone.page.locator(".item")).to_have_count(1)
 
 
+def check_what_was_asked_for_before_brings_nothing_deleted_back(bench):
+    server, phone = bench.server, bench.phone()
+    server.send(phone.user, message="Stays")
+    server.send(phone.user, message="Goes")
+    expect(phone.page.locator(".item")).to_have_count(2)
+    late = []
+    phone.page.route("**/api/notifications?limit=30", lambda route: late.append((route, route.fetch())) if not late else route.continue_())
+    phone.page.evaluate("void dispatchEvent(new Event('online'))")
+    until(lambda: phone.page.evaluate("1") and late)
+    with phone.page.expect_response("**/hidden"):
+        phone.button("Delete", phone.item("Goes")).click()
+    # The inbox is asked for once more.
+    with phone.page.expect_request("**/api/notifications?limit=30"):
+        [(route, answer)] = late
+        route.fulfill(response=answer)
+    expect(phone.item("Goes")).to_have_count(0)
+    expect(phone.item("Stays")).to_be_visible()
+
+
 def check_the_notification_of_an_address_is_shown_and_read(bench):
     server, phone = bench.server, bench.phone()
     number = server.send(phone.user, message="Named")
