@@ -89,8 +89,9 @@
 
   /** Asks for the permission, signs this browser up, and keeps its token. */
   async function turnOn() {
-    if (await Notification.requestPermission() !== "granted") return show(Notification.permission === "denied" ? "denied" : "off");
+    // Another press while the browser asks would sign up twice.
     show("busy");
+    if (await Notification.requestPermission() !== "granted") return show(Notification.permission === "denied" ? "denied" : "off");
     const subscription = await RichPush.subscription(await worker(), app.vapidKey);
     const { endpoint, keys } = subscription.toJSON();
     const subjects = script.dataset.subjects?.split(",").map((subject) => subject.trim()).filter(Boolean) ?? app.subjects.map(({ tag }) => tag);

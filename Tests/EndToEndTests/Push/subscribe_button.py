@@ -192,6 +192,20 @@ def check_a_push_is_shown_its_media_fetched_and_a_click_leads_on(context):
     assert not page.errors, page.errors
 
 
+def check_two_presses_sign_up_once(context):
+    page = visit(context)
+    button = page.get_by_role("button")
+    expect(button).to_have_attribute("data-state", "off")
+    signed_up = []
+    page.on("request", lambda request: signed_up.append(request.url) if request.url.endswith("/api/sign-up") else None)
+    # While the browser asks for the permission, the page can still be used.
+    button.evaluate("button => { button.click(); button.click(); }")
+    expect(button).to_have_attribute("data-state", "on")
+    assert len(signed_up) == 1, signed_up
+    button.click()
+    expect(button).to_have_attribute("data-state", "off")
+
+
 def check_what_was_ended_elsewhere_is_off_again(context):
     page = visit(context)
     button = page.get_by_role("button")
