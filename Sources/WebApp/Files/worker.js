@@ -165,5 +165,6 @@ async function visit(link, place) {
 /** Registers the new subscription when the browser has replaced it. */
 async function renew() {
   const device = await Device.load();
-  if (device) await Device.client(device).registerBrowser(self.registration, device.id).catch(() => {});
+  // Who has turned pushes off here keeps them off.
+  if (device && device.pushes !== "paused") await Device.client(device).registerBrowser(self.registration, device.id).catch(() => {});
 }
