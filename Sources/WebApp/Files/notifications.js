@@ -72,9 +72,8 @@ async function subscribe(context, old) {
 
 /** The worker of the page /push/, if this browser has it. */
 async function earlierWorker() {
-  const all = await navigator.serviceWorker?.getRegistrations().catch(() => []) ?? [];
   const scope = new URL("../push/", document.baseURI).href;
-  return all.find((one) => one.scope === scope);
+  return (await ownWorkers()).find((one) => one.scope === scope);
 }
 
 /** Turns pushes off in this browser; the device stays signed in. */
@@ -85,9 +84,15 @@ export async function turnOff(context) {
   await context.setDevice({ pushes: "paused", pushProblem: undefined });
 }
 
+/** The registrations of this server's workers: below another path, the same host may have pages of others. */
+export async function ownWorkers() {
+  const all = await navigator.serviceWorker?.getRegistrations().catch(() => []) ?? [];
+  return all.filter(({ scope }) => scope.startsWith(Device.server()));
+}
+
 /** Ends the subscriptions of this browser. */
 export async function unsubscribe() {
-  for (const registration of await navigator.serviceWorker?.getRegistrations().catch(() => []) ?? []) {
+  for (const registration of await ownWorkers()) {
     const subscription = await registration.pushManager?.getSubscription().catch(() => null);
     await within(10, subscription?.unsubscribe()?.catch(() => {}));
   }
