@@ -74,6 +74,8 @@ export class Item {
 
   showRead() {
     this.element.classList.toggle("unread", !this.isRead);
+    // The focus stays in the notification.
+    if (this.isRead && document.activeElement === this.mark) this.element.focus({ preventScroll: true });
     this.mark.hidden = this.isRead;
   }
 

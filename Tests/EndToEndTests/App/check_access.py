@@ -140,6 +140,7 @@ def check_the_keyboard_alone_pairs_reads_answers_deletes_and_signs_out(bench):
     tab_to(page, "Mark as read", key="Shift+Tab")
     page.keyboard.press("Enter")
     until(lambda: server.receipt(second, user)["state"] == "read")
+    assert focused(page)[0] == "li", focused(page)
     tab_to(page, "Ask")
     page.keyboard.press("Enter")
     expect(page.get_by_placeholder("Your question")).to_be_focused()
