@@ -5,6 +5,7 @@ import { watchServer } from "./away.js";
 import { fill, h, icon } from "./dom.js";
 import { forgetDrafts } from "./kept-draft.js";
 import { close, connect, reconnect } from "./live.js";
+import { say } from "./screen.js";
 import { signIn } from "./sign-in.js";
 import { texts } from "./texts.js";
 import "./status.js";
@@ -99,7 +100,13 @@ function skip(event) {
 }
 
 async function signOut() {
-  const ended = await remove("/api/session").catch(() => {});
+  let ended;
+  try {
+    ended = await remove("/api/session");
+  } catch (problem) {
+    // The next person at this computer would still have the session, unless it has ended already.
+    if (![401, 404].includes(problem.status)) return say(`${texts.signIn.still} ${problem.message}`, true);
+  }
   forgetDrafts();
   close();
   // A page of its own, so that neither memory nor the browser's history keeps what was shown.

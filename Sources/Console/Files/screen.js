@@ -2,6 +2,16 @@
 import { fill, h } from "./dom.js";
 import { texts } from "./texts.js";
 
+/** Says something to a screen reader, and shows it for a moment. */
+export function say(text, isProblem = false) {
+  let toast = document.querySelector(".toast");
+  if (!toast) document.body.append((toast = h("div", { class: "toast", role: "status" })));
+  toast.classList.toggle("bad", isProblem);
+  fill(toast, text);
+  clearTimeout(toast.timer);
+  toast.timer = setTimeout(() => toast.replaceChildren(), 6000);
+}
+
 /** A screen: a heading, what can be done, and what `load` returns. */
 export class Screen extends HTMLElement {
   connectedCallback() {
@@ -28,14 +38,8 @@ export class Screen extends HTMLElement {
     if (problem.status === 0) this.loadAgainWhenBack();
   }
 
-  /** Says something to a screen reader, and shows it for a moment. */
-  say(text, isProblem = false) {
-    let toast = document.querySelector(".toast");
-    if (!toast) document.body.append((toast = h("div", { class: "toast", role: "status" })));
-    toast.classList.toggle("bad", isProblem);
-    fill(toast, text);
-    clearTimeout(toast.timer);
-    toast.timer = setTimeout(() => toast.replaceChildren(), 6000);
+  say(text, isProblem) {
+    say(text, isProblem);
   }
 
   /** Does something for a button, once at a time, and says what went wrong. */

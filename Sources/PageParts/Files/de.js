@@ -62,6 +62,7 @@ export const texts = {
     name: "Name", password: "Passwort", button: "Anmelden",
     with: (name) => `Anmelden mit ${name}`, usePassword: "Passwort verwenden",
     demo: "Dies ist eine Demonstration: Melden Sie sich als admin mit dem Passwort admin an, oder mit einem beliebigen anderen Namen und demselben Wort als Passwort.",
+    still: "Sie sind noch angemeldet.",
     ended: "Ihre Sitzung ist beendet. Melden Sie sich wieder an; was Sie geschrieben haben, ist noch da.",
     device: "Dieses Konto ist nur für Geräte. Bitten Sie die Administration um die Rolle Redaktion.",
   },

@@ -63,6 +63,7 @@ export const texts = {
     name: "Name", password: "Password", button: "Sign in",
     with: (name) => `Sign in with ${name}`, usePassword: "Use a password",
     demo: "This is a demonstration: sign in as admin with the password admin, or with any other name and the same word as password.",
+    still: "You are still signed in.",
     ended: "Your session has ended. Sign in again; what you were writing is still there.",
     device: "This account is for devices only. Ask an administrator for the role publisher.",
   },

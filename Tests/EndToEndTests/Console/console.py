@@ -1922,6 +1922,19 @@ def check_nothing_is_left_after_signing_out(console):
             expect(page.locator("nav, asset-card, .sent-list")).to_have_count(0)
 
 
+def check_who_could_not_be_signed_out_is_told(console):
+    with console.page("shop") as page:
+        show(page, "sent")
+        for failure in [{"status": 502, "body": "Bad Gateway"}, {"status": 503, "json": {"detail": "The database is away."}}]:
+            page.route("**/api/session", lambda route: route.fulfill(**failure))
+            page.get_by_role("button", name="Sign out").click()
+            expect(page.locator(".toast")).to_contain_text("You are still signed in.")
+            page.unroute("**/api/session")
+            expect(page.locator(".sent-list")).to_be_visible()
+        page.get_by_role("button", name="Sign out").click()
+        expect(page.get_by_role("button", name="Sign in")).to_be_visible()
+
+
 def check_answers_are_listed_as_they_come_and_a_text_is_displayed_not_fetched(console):
     with console.page("shop") as page:
         sent = page.request.post(
