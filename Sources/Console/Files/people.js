@@ -15,6 +15,12 @@ import { webhooks } from "./webhooks.js";
 const t = texts.people;
 const path = (user, below = "") => `/api/users/${encodeURIComponent(user)}${below}`;
 
+/** Whether there is a user of this name. */
+const isThere = (user) => get(path(user, "/devices?limit=1")).then(() => true, (problem) => {
+  if (problem.status !== 404) throw problem;
+  return false;
+});
+
 class People extends Screen {
   async load() {
     this.users = pagedTable(texts.screens.people, [t.name, t.role, t.devices, t.lastSeen, t.actions], t.nobody, async (after, limit) => {
@@ -55,9 +61,13 @@ class People extends Screen {
     const endRegistrations = h("input", { type: "checkbox" });
     const most = h("input", { type: "number", min: 1, max: 1000000, placeholder: 64, value: user?.maxDevices ?? "" });
     const problem = h("p", { class: "problem", role: "alert" });
+    const save = h("button", { class: "main" }, t.save);
     const submit = async (event) => {
       event.preventDefault();
+      save.disabled = true;
       try {
+        // Whoever has the name would get this role and this password.
+        if (!user && (await isThere(name.value))) throw new Error(t.isThere(name.value));
         await put(path(name.value), {
           role: role.value, ...(password.value && { password: password.value, endRegistrations: endRegistrations.checked }),
           ...(most.value && { maxDevices: Number(most.value) }) });
@@ -66,6 +76,7 @@ class People extends Screen {
         this.say(t.saved(name.value));
       } catch (error) {
         problem.textContent = error.message;
+        save.disabled = false;
       }
     };
     const dialog = h("dialog", { class: "small", "aria-labelledby": "user-title", on: { close: () => dialog.remove() } },
@@ -80,7 +91,7 @@ class People extends Screen {
             dialog.close();
             return this.showTokens(user);
           } } }, t.tokens),
-          h("button", { class: "main" }, t.save))));
+          save)));
     document.body.append(dialog);
     dialog.showModal();
   }

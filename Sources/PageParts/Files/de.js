@@ -309,7 +309,7 @@ export const texts = {
   },
   people: {
     name: "Name", role: "Rolle", devices: "Geräte", lastSeen: "Zuletzt gesehen", actions: "Aktionen", add: "Person hinzufügen", change: "Ändern",
-    newPassword: "Neues Passwort (leer: unverändert)", save: "Speichern", saved: (name) => `${name} wurde gespeichert.`, nobody: "Hier ist niemand.",
+    newPassword: "Neues Passwort (leer: unverändert)", save: "Speichern", saved: (name) => `${name} wurde gespeichert.`, isThere: (name) => `Es gibt schon eine Person namens ${name}.`, nobody: "Hier ist niemand.",
     removeQuestion: (name) => `${name} entfernen, mit allen Geräten und Benachrichtigungen dieses Kontos?`,
     refused: "Gesperrte Anmeldungen", address: "Adresse", failures: "Fehlversuche", until: "Gesperrt bis", noneRefused: "Keine Anmeldung ist gesperrt.",
     maxDevices: "Höchstzahl der Geräte", devicesOf: (name) => `Geräte von ${name}`, device: "Gerät", platform: "Plattform", tags: "Schlagwörter",

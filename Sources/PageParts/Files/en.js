@@ -310,7 +310,7 @@ export const texts = {
   },
   people: {
     name: "Name", role: "Role", devices: "Devices", lastSeen: "Last seen", actions: "Actions", add: "Add a person", change: "Change",
-    newPassword: "New password (empty: unchanged)", save: "Save", saved: (name) => `${name} was saved.`, nobody: "Nobody is here.",
+    newPassword: "New password (empty: unchanged)", save: "Save", saved: (name) => `${name} was saved.`, isThere: (name) => `There is already a person called ${name}.`, nobody: "Nobody is here.",
     removeQuestion: (name) => `Remove ${name}, with all devices and notifications of this account?`,
     refused: "Refused log-ins", address: "Address", failures: "Failures", until: "Refused until", noneRefused: "No log-in is refused.",
     maxDevices: "Most devices", devicesOf: (name) => `Devices of ${name}`, device: "Device", platform: "Platform", tags: "Tags",

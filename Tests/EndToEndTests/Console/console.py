@@ -1911,6 +1911,23 @@ def check_in_every_dialog_what_it_is_for_comes_last(console):
             page.keyboard.press("Escape")
 
 
+def check_a_person_who_is_added_takes_nobodys_place(console):
+    with console.page("admin") as page:
+        users = lambda: {one["username"]: one["role"] for one in page.request.get(
+            f"{SERVER}/api/users?limit=500", headers=basic("admin")).json()["users"]}
+        # In the demonstration a name becomes a user when it is first used.
+        page.request.get(f"{SERVER}/api/session", headers=basic("shop"))
+        before = users()
+        show(page, "people")
+        page.get_by_role("button", name="Add a person").click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_label("Name").fill("shop")
+        dialog.get_by_label("Password").fill("another password")
+        dialog.get_by_role("button", name="Save").click()
+        expect(dialog.get_by_role("alert")).to_have_text("There is already a person called shop.")
+        assert users() == before
+
+
 def check_nothing_is_left_after_signing_out(console):
     with console.page("shop") as page:
         show(page, "sent")
