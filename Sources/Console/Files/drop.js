@@ -1,7 +1,7 @@
 // Files and folders that are dropped or chosen.
 import { h, icon } from "./dom.js";
 
-/** Accepts files dropped anywhere in the window while the element is in the document. */
+/** Accepts files dropped anywhere in the window while the element is in the document with what it has now. */
 export function acceptDrops(element, text, handler) {
   const veil = h("div", { class: "veil", hidden: true }, icon("upload"), h("strong", {}, text));
   const listeners = {
@@ -12,6 +12,8 @@ export function acceptDrops(element, text, handler) {
     },
     dragleave: (event) => { if (!event.relatedTarget) veil.hidden = true; },
     drop: async (event) => {
+      // A text goes into the field on which it is dropped.
+      if (!event.dataTransfer.types.includes("Files")) return;
       event.preventDefault();
       veil.hidden = true;
       // Entries have to be taken before anything is awaited.
@@ -27,7 +29,8 @@ export function acceptDrops(element, text, handler) {
     add ? addEventListener(type, listener) : removeEventListener(type, listener));
   watch(true);
   new MutationObserver((_, observer) => {
-    if (element.isConnected) return;
+    // A screen that is loaded again has another one.
+    if (veil.isConnected) return;
     observer.disconnect();
     watch(false);
   }).observe(document.body, { childList: true, subtree: true });

@@ -220,6 +220,32 @@ def check_a_file_whose_name_is_there_is_replaced_kept_beside_it_or_not_uploaded(
         assert [digest(page, f"img/{name}") for name in names] == [new] * 3
 
 
+def check_a_file_is_uploaded_once_after_the_server_was_away(console):
+    with console.page("shop") as page:
+        show(page, "sent")
+        page.route("**/api/assets?**", lambda route: route.abort())
+        page.evaluate("location.hash = '#catalogue'")
+        expect(page.locator("main").get_by_role("alert")).to_have_text("The server does not respond.")
+        page.unroute("**/api/assets?**")
+        expect(page.locator("asset-card").first).to_be_visible()
+        sent = []
+        page.on("request", lambda request: sent.append(request.url) if request.method in ("POST", "PUT") else None)
+        drop(page, ("once.png", sample("img/logo.png"), "image/png"))
+        expect(card(page, "once.png")).to_be_visible()
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        assert len(sent) == 1, sent
+        removed = page.request.delete(f"{SERVER}/api/assets/img/once.png", headers=basic("shop"))
+        assert removed.ok, removed.text()
+        # A text goes where it is dropped.
+        show(page, "compose")
+        assert page.get_by_role("textbox", name="Message").evaluate(
+            """field => {
+                 const dataTransfer = new DataTransfer();
+                 dataTransfer.setData("text/plain", "Words");
+                 return field.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+               }""")
+
+
 def check_what_was_not_accepted_stands_first_and_one_upload_is_cancelled(console):
     with console.page("shop") as page:
         held = threading.Event()
