@@ -4,8 +4,10 @@ import { texts } from "./texts.js";
 
 /** Says something to a screen reader, and shows it for a moment. */
 export function say(text, isProblem = false) {
-  let toast = document.querySelector(".toast");
-  if (!toast) document.body.append((toast = h("div", { class: "toast", role: "status" })));
+  const toast = document.querySelector(".toast") ?? h("div", { class: "toast", role: "status" });
+  // Behind a dialog nothing is seen or heard.
+  const host = [...document.querySelectorAll("dialog[open]")].at(-1) ?? document.body;
+  if (toast.parentNode !== host) host.append(toast);
   toast.classList.toggle("bad", isProblem);
   fill(toast, text);
   clearTimeout(toast.timer);

@@ -2127,6 +2127,8 @@ def check_devices_are_listed_and_ended_by_their_user_and_by_an_administrator(con
         dialog.get_by_role("checkbox").check()
         dialog.get_by_role("button", name="Sign out everywhere").click()
         expect(rows).to_have_count(0)
+        # Outside of the dialog a screen reader would not hear it.
+        expect(dialog.get_by_role("status")).to_have_text("jule is signed out everywhere.")
 
 
 def check_attributes_of_people_are_imported_after_a_look_at_the_lines_that_are_wrong(console):
