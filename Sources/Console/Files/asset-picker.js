@@ -1,5 +1,5 @@
 // A dialog in which an asset is chosen.
-import { get } from "./api.js";
+import { get, query } from "./api.js";
 import { fill, h, icon } from "./dom.js";
 import { mediaView } from "./media-view.js";
 import { byName, matches } from "./search.js";
@@ -36,9 +36,13 @@ export function chooseAsset() {
     document.body.append(dialog);
     dialog.showModal();
     search.focus();
-    get("/api/assets?state=ready&limit=1000").then((page) => {
-      assets = page.assets.sort((one, other) => byName(one.name, other.name));
+    /** A search is for all names, so all have to be here. */
+    async function read(after) {
+      const page = await get(`/api/assets${query({ state: "ready", limit: 1000, after })}`);
+      assets = [...assets, ...page.assets].sort((one, other) => byName(one.name, other.name));
       show();
-    }, (problem) => fill(list, problem.message));
+      if (page.next && dialog.open) await read(page.next);
+    }
+    read().catch((problem) => fill(list, problem.message));
   });
 }

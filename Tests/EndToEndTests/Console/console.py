@@ -1637,6 +1637,21 @@ def check_the_order_of_the_catalogue_is_remembered_and_the_servers_beyond_a_page
             order.select_option("Newest first")
 
 
+def check_a_file_beyond_the_first_page_is_found_and_chosen(console):
+    with console.page("shop") as page:
+        assets = page.request.get(f"{SERVER}/api/assets?state=ready&limit=1000", headers=basic("shop")).json()["assets"]
+        # Of more than a thousand, the server gives a page first.
+        page.route("**/api/assets?state=ready**", lambda route: route.fulfill(json={
+            "assets": assets[1:] if "after=" in route.request.url else assets[:1], "next": None if "after=" in route.request.url else "more"}))
+        show(page, "compose")
+        page.get_by_role("button", name="Choose a file").click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_role("searchbox").fill(assets[-1]["name"])
+        dialog.locator(".picker button").filter(has_text=assets[-1]["name"]).click()
+        expect(page.locator(".chosen")).to_contain_text(assets[-1]["name"])
+        page.get_by_role("button", name="Start over").click()
+
+
 def check_names_and_tags_are_offered_and_everybody_can_be_addressed(console):
     with console.page("shop") as page:
         page.request.put(f"{SERVER}/api/register/tagged-1", headers=basic("alina"), data=json.dumps(
