@@ -1,6 +1,6 @@
 // Webhooks, to which programs post events: one's own or, for administrators, anybody's.
 import { lastUse, recipientsIn, removal } from "./access-tokens.js";
-import { get, post, query } from "./api.js";
+import { address, get, post, query } from "./api.js";
 import { completeNames } from "./audience-names.js";
 import { fill, h } from "./dom.js";
 import { number, time } from "./format.js";
@@ -54,7 +54,7 @@ function addWebhook(screen, user, done) {
       const { path } = await post("/api/webhooks", {
         name: name.value, template: template.value || parsed(own.value), to: recipientsIn(to.value), ...(user && { user }),
         ...(secret.value && { signingSecret: secret.value }), ...(rate.value && { rate: Number(rate.value) }) });
-      showOnce(screen, dialog, "webhook-title", t.made(name.value), t.address, location.origin + path);
+      showOnce(screen, dialog, "webhook-title", t.made(name.value), t.address, address(path));
     } catch (error) {
       problem.textContent = error.message;
       add.disabled = false;
