@@ -30,7 +30,7 @@ export function awaitingList(session) {
     const { found } = await awaiting(session);
     list.replaceChildren(...found.map((one) => h("li", {},
       h("a", { href: `#sent/${one.id}` }, one.title ?? (one.message || texts.sent.noMessage)),
-      h("span", { class: "quiet" }, t.wanted(one.sender ?? texts.sent.removedUser, one.approval.people), " ", texts.sent.to(recipients(one.audience))))));
+      h("span", { class: "quiet" }, t.wanted(one.sender ?? texts.sent.aRemovedUser, one.approval.people), " ", texts.sent.to(recipients(one.audience))))));
     section.hidden = !found.length;
   };
   listen(section, "approval", () => load().catch(() => {}));
@@ -40,10 +40,10 @@ export function awaitingList(session) {
 
 /** What a notification's page says of its approval; none if it needs none. */
 export function approvalNote({ approval }, session) {
-  if (approval?.state === "refused") return h("p", { class: "ended" }, t.refused(approval.user ?? texts.sent.removedUser), " ", h("q", {}, approval.reason));
+  if (approval?.state === "refused") return h("p", { class: "ended" }, t.refused(approval.user ?? texts.sent.aRemovedUser), " ", h("q", {}, approval.reason));
   if (approval?.state !== "awaiting") return null;
   const isOwn = approval.sender === session.username;
-  return h("p", { class: "ended" }, state("awaiting"), " ", isOwn ? t.ownWaits(approval.people) : t.wanted(approval.sender ?? texts.sent.removedUser, approval.people));
+  return h("p", { class: "ended" }, state("awaiting"), " ", isOwn ? t.ownWaits(approval.people) : t.wanted(approval.sender ?? texts.sent.aRemovedUser, approval.people));
 }
 
 /** Approves what is shown. */

@@ -148,7 +148,7 @@ class Notification extends Screen {
 
   async receipts(after, limit) {
     const { receipts, next } = await get(`${this.path}/receipts${query({ state: this.personState.value, user: this.person.value.trim(), after, limit })}`);
-    return { next, rows: receipts.map((receipt) => [receipt.user ?? texts.sent.removedUser, state(this.hasEnded && receipt.state === "queued" ? "cancelled" : receipt.state),
+    return { next, rows: receipts.map((receipt) => [receipt.user ?? texts.sent.aRemovedUser, state(this.hasEnded && receipt.state === "queued" ? "cancelled" : receipt.state),
       this.seen(receipt), receipt.devices.map(({ registration }) => registration.slice(0, 12)).join(", ") || "–"]) };
   }
 

@@ -222,7 +222,7 @@ export const texts = {
     exported: (all, more) => `${all === 1 ? "Eine Benachrichtigung wurde" : `${number(all)} Benachrichtigungen wurden`} gespeichert${more ? "; ältere fehlen" : ""}.`,
     columns: ["Nummer", "Status", "Erstellt", "Fällig", "Läuft ab", "Absender", "Empfänger", "Nachricht", "Art", "Inhalt", "Personen", "Abgerufen", "Gelesen",
       "Wartet", "Gesendete Push-Nachrichten", "Fehlgeschlagen", "Titel", "Untertitel", "Angezeigt", "Geöffnet", "Verworfen", "Gedrückte Tasten", "Antworten"],
-    to: (names) => `an ${names}`, by: (name) => `von ${name}`, removedUser: "einer entfernten Person",
+    to: (names) => `an ${names}`, by: (name) => `von ${name}`, removedUser: "einer entfernten Person", aRemovedUser: "eine entfernte Person",
   },
   chart: {
     numbers: "Die Zahlen", time: "Bis", summary: (from, until, lines) => `Von ${from} bis ${until}. Am Ende: ${lines}.`,
@@ -236,7 +236,7 @@ export const texts = {
     meaning: "Was die Wörter bedeuten",
     meanings: {
       recipients: "Alle, für die sie bestimmt war.", sent: "Der Push-Dienst eines Geräts hat sie angenommen.", displayed: "Ein Gerät hat sie angezeigt.",
-      fetched: "Ein Gerät hat ihren Inhalt geladen: Sie wurde angezeigt oder wird es gleich.", opened: "Sie oder einer ihrer Tasten wurde angetippt.",
+      fetched: "Ein Gerät hat ihren Inhalt geladen: Sie wurde angezeigt oder wird es gleich.", opened: "Sie oder eine ihrer Tasten wurde angetippt.",
       read: "Sie wurde in der App als gelesen markiert.", dismissed: "Sie wurde weggewischt und nicht geöffnet.",
       waiting: "Sie wurde noch an kein Gerät gesendet und kann es noch werden.", unreachable: "Sie erreicht kein Gerät. Warum, steht weiter unten.",
     },
@@ -250,7 +250,7 @@ export const texts = {
     hint: "Jede Person zählt bei jeder Benachrichtigung einmal. Es zählt nur, was noch aufgelistet ist.",
   },
   counts: {
-    fetched: (part, whole) => `${part} von ${whole} abgerufen`, read: (count) => `${count} gelesen`, queued: (count) => `${count} warten`,
+    fetched: (part, whole) => `${part} von ${whole} abgerufen`, read: (count) => `${count} gelesen`, queued: (count) => `${count} ausstehend`,
     failed: (count) => `${count} fehlgeschlagen`, displayed: (part, whole) => `${part} von ${whole} angezeigt`, opened: (count) => `${count} geöffnet`,
     actions: (count) => `${number(count)}-mal Taste gedrückt`, replies: (count) => counted(count, "Antwort", "Antworten"),
   },
@@ -265,7 +265,7 @@ export const texts = {
     withdraw: "Zurückziehen", withdrawQuestion: (sent, waiting) => `Diese Benachrichtigung zurückziehen? Sie verschwindet aus jedem Posteingang, und was noch wartet, wird nicht mehr zugestellt.${sent ? ` Schon gesendet: ${number(sent)}. Noch ausstehend: ${number(waiting)}.` : ""}`,
     rest: "An alle senden, die sie nicht geöffnet haben …",
     held: "Die Person, die sie gesendet hat, wurde entfernt oder darf nicht mehr senden, oder sie ließ sich nicht senden, als sie fällig war. Sie wartet, bis die Administration sie sendet.",
-    release: "Jetzt senden", releaseQuestion: "Diese Benachrichtigung jetzt senden?", withdrawn: (sent) => `Die Benachrichtigung wurde zurückgezogen.${sent ? ` ${number(sent)} hatten sie schon.` : ""}`, progress: "Fortschritt", about: "Benachrichtigung", timeline: "Verlauf",
+    release: "Jetzt senden", releaseQuestion: "Diese Benachrichtigung jetzt senden?", withdrawn: (sent) => `Die Benachrichtigung wurde zurückgezogen.${sent ? ` Schon angekommen: ${number(sent)}.` : ""}`, progress: "Fortschritt", about: "Benachrichtigung", timeline: "Verlauf",
     renditions: "Was die Geräte bekommen", recipients: "Empfänger", created: "Erstellt", due: "Fällig", firstSent: "Zuerst gesendet",
     firstFetched: "Zuerst abgerufen", firstDisplayed: "Zuerst angezeigt", firstOpened: "Zuerst geöffnet", firstRead: "Zuerst gelesen", expires: "Läuft ab", people: "Personen", person: "Name", state: "Status",
     devices: "Geräte", nobody: "Sie hat keine Empfänger.", deliveries: "Zustellungen", service: "Push-Dienst",

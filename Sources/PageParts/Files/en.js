@@ -223,7 +223,7 @@ export const texts = {
     exported: (all, more) => `${all === 1 ? "1 notification was" : `${number(all)} notifications were`} saved${more ? "; older ones are left out" : ""}.`,
     columns: ["Number", "State", "Created", "Due", "Expires", "Sender", "Recipients", "Message", "Type", "Content", "People", "Fetched", "Read",
       "Waiting", "Pushes sent", "Failed", "Title", "Subtitle", "Displayed", "Opened", "Dismissed", "Buttons pressed", "Replies"],
-    to: (names) => `to ${names}`, by: (name) => `by ${name}`, removedUser: "a removed user",
+    to: (names) => `to ${names}`, by: (name) => `by ${name}`, removedUser: "a removed user", aRemovedUser: "a removed user",
   },
   chart: {
     numbers: "The numbers", time: "Until", summary: (from, until, lines) => `From ${from} to ${until}. At the end: ${lines}.`,
