@@ -67,7 +67,7 @@ class Catalogue extends Screen {
     this.labelSelected = h("button", { hidden: true, on: { click: () => this.attempt(this.labelSelected, () => this.labelAll()) } });
     this.summary = h("p", { class: "quiet", role: "status" });
     this.grid = h("ul", { class: "cards", "aria-label": texts.screens.catalogue, on: { keydown: (event) => this.move(event) } });
-    this.more = h("button", { hidden: true, on: { click: () => this.loadPage() } }, texts.more);
+    this.more = h("button", { hidden: true, on: { click: () => this.attempt(this.more, () => this.loadPage()) } }, texts.more);
     this.hint = h("div");
     this.results = h("section", { class: "results" });
     this.uploads = new Uploads((folder) => this.uploadType(folder));

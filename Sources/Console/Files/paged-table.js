@@ -29,14 +29,17 @@ class PagedTable extends HTMLElement {
   async refresh() {
     const body = this.querySelector("tbody");
     const count = body?.rows.length ?? 0;
-    if (count <= most && !body?.contains(document.activeElement) && document.activeElement !== this.button) await this.show(count);
+    if (count <= most && !this.isLoading && !body?.contains(document.activeElement) && document.activeElement !== this.button) await this.show(count);
   }
 
   async more() {
     if (this.isLoading) return;
     this.isLoading = true;
+    const { turn } = this;
     try {
       const { rows, next } = await this.load(this.next, 100);
+      // Another question was asked meanwhile.
+      if (turn !== this.turn) return;
       const body = this.querySelector("tbody");
       const added = rows.map((row) => tableRow(this.columns, row, { tabIndex: -1 }));
       body.append(...added);
