@@ -120,6 +120,9 @@ function editSegment(saved) {
       return segment;
     }
 
+    /** What is no number, which its field would give as if nothing were there. */
+    const noNumbers = () => Object.fromEntries(Object.keys(controls).filter((name) => controls[name].validity.badInput).map((name) => [name, texts.contentFields.noNumber]));
+
     function changed() {
       clearTimeout(timer);
       timer = setTimeout(counted, 300);
@@ -128,9 +131,9 @@ function editSegment(saved) {
     async function counted() {
       const segment = value();
       const own = (asked += 1);
-      showFaults(fields, {});
+      const wrong = showFaults(fields, noNumbers());
       problem.textContent = "";
-      if (!Object.keys(segment).length) return (count.textContent = "");
+      if (wrong.length || !Object.keys(segment).length) return (count.textContent = "");
       try {
         const { users, devices, unknown } = await put(`${path("new")}?dry-run`, segment);
         if (own !== asked) return undefined;
@@ -159,6 +162,8 @@ function editSegment(saved) {
           showFaults(fields, { name: t.wrongName });
           return focusOn(fields.name);
         }
+        const [wrong] = showFaults(fields, noNumbers());
+        if (wrong) return focusOn(fields[wrong]);
         // One of that name is somebody else's.
         if (!saved && (await get(path(name)).catch(() => null)) && !(await confirmed(t.replaceQuestion(name), texts.drafts.replace))) return undefined;
         await put(path(name), value(), version === undefined ? {} : { "If-Match": `"${version}"` });

@@ -1064,6 +1064,13 @@ def check_a_segment_is_saved_counted_and_sent_to_and_the_rest_is_sent_to_again(c
         form.get_by_role("button", name="Save").click()
         expect(form).to_contain_text("without spaces")
         form.get_by_label("Name of the segment").fill("both")
+        # Of this, a browser gives the field as empty.
+        contact = form.get_by_label("Last contact")
+        contact.press_sequentially("3e")
+        form.get_by_role("button", name="Save").click()
+        expect(form).to_contain_text("Enter a number.")
+        for _ in "3e":
+            contact.press("Backspace")
         form.get_by_role("button", name="Save").click()
         expect(form).not_to_be_visible()
         expect(segments).to_contain_text("mia, shop")
