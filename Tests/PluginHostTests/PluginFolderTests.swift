@@ -44,6 +44,19 @@ import Testing
     #expect(folder.plugins().map(\.richType) == ["late"])
   }
 
+  @Test func `takes a plugin whose file and TMPDIR are of another century`() async throws {
+    try fixture.script(
+      "late",
+      "touch -d 2300-01-01 $TMPDIR; echo 'Content-Type: text/plain'; echo; echo hi")
+    let time = timespec(tv_sec: 10_413_792_000, tv_nsec: 0)
+    #expect(utimensat(AT_FDCWD, "\(fixture.folder)/plugins/late", [time, time], 0) == 0)
+    for _ in 0..<2 { #expect(try await fixture.text("late") == "hi\n") }
+    for seconds in [Int.min, .max] {
+      let time = FileStamp.nanoseconds(timespec(tv_sec: seconds, tv_nsec: 999_999_999))
+      #expect(time.signum() == seconds.signum())
+    }
+  }
+
   @Test func `has another identity when any of its files changes`() throws {
     try fixture.script("coupon", manifest: "{}", "exit 0")
     let first = fixture.host.plugin("coupon")?.identity
