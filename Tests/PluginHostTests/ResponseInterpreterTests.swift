@@ -50,6 +50,8 @@ import Testing
     #expect(await error("Status: 503\nRetry-After: 7\n\n")?.retryAfter == 7)
     #expect(await error("Status: 503\nRetry-After: soon\n\n")?.retryAfter == 1)
     #expect(await error("Status: 404\nRetry-After: 9\n\n")?.retryAfter == 9)
+    #expect(await error("Status: 503\nRetry-After: -7\n\n")?.retryAfter == 1)
+    #expect(await error("Status: 503\nRetry-After: \(Int.max)\n\n")?.retryAfter == 86_400)
   }
 
   @Test(arguments: [

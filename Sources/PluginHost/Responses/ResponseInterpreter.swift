@@ -125,10 +125,14 @@ final class ResponseInterpreter: Sendable {
     451: .unavailableForLegalReasons, 503: .busy,
   ]
 
+  /// The longest time after which a plugin has a call tried again, in seconds: a day.
+  private static let longestPause = 86_400
+
   private func refusal(
     _ code: PluginError.Code, _ head: CGIResponseHead, _ body: Spool
   ) -> PluginError {
     let retryAfter = head.fields.first { $0.name == "retry-after" }.flatMap { Int($0.value) }
+      .flatMap { $0 < 0 ? nil : min($0, Self.longestPause) }
     let sentence =
       Self.sentence(in: body.bytes, type: head.contentType ?? "")
       ?? "The plugin \(plugin.richType) refuses the content."
