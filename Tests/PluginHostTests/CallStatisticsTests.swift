@@ -18,6 +18,12 @@ import Testing
     #expect(calls.verbs["validate"] == PluginStatus.Verb(count: 1, failures: 0, time: .seconds(2)))
   }
 
+  @Test func `no duration is too long to be counted`() {
+    #expect(Duration.seconds(Int64.max).microseconds > .max / 2)
+    #expect(Duration.seconds(Int64.min).microseconds == 0)
+    #expect(Duration.milliseconds(1500).microseconds == 1_500_000)
+  }
+
   @Test func `keeps when the last failure was, and the end of what its call wrote`() throws {
     let statistics = CallStatistics()
     #expect(statistics.summary.lastFailureTime == nil)

@@ -116,10 +116,10 @@ final class CallStatistics: Sendable {
 }
 
 extension Duration {
-  /// Whole microseconds, at least 0.
+  /// Whole microseconds, at least 0 and at most about as many as an Int counts: `idleSeconds` may be any number.
   var microseconds: Int {
-    let (seconds, attoseconds) = components
-    return max(0, Int(seconds) * 1_000_000 + Int(attoseconds / 1_000_000_000_000))
+    let seconds = min(max(components.seconds, -1), .max / 1_000_001)
+    return max(0, Int(seconds) * 1_000_000 + Int(components.attoseconds / 1_000_000_000_000))
   }
 
   /// Whole milliseconds, at least 0.
