@@ -216,7 +216,7 @@ struct AssetFile {
     }
     self.descriptor = descriptor
     size = Int(status.st_size)
-    modified = Date(timeIntervalSince1970: Double(status.st_mtim.tv_sec))
+    modified = status.written
     stamp = status.stamp(in: identity)
   }
 

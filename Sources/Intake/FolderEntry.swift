@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import Primitives
 
@@ -50,6 +51,13 @@ package struct FolderEntry: Sendable, Hashable {
 }
 
 extension stat {
+  /// When the file was written last, to the second; the nearest one of the years that dates are written with (RFC 3339),
+  /// since some file systems have any.
+  var written: Date {
+    let seconds = min(max(st_mtim.tv_sec, -62_135_596_800), 253_402_300_799)
+    return Date(timeIntervalSince1970: Double(seconds))
+  }
+
   /// Device, inode, size and times; the name of the drop folder in the place of the device, which differs
   /// between the nodes that share it.
   func stamp(in folder: String?) -> String {

@@ -24,6 +24,17 @@ import Testing
     #expect(try folder.entries("img").map(\.entry.shown) == ["a.txt"])
   }
 
+  @Test func `a file of any year has a date that can be written`() throws {
+    for (seconds, date) in [
+      (Int.max, "9999-12-31T23:59:59Z"), (.min, "0001-01-01T00:00:00Z"),
+      (0, "1970-01-01T00:00:00Z"),
+    ] {
+      var status = stat()
+      status.st_mtim.tv_sec = seconds
+      #expect(status.written.formatted(.iso8601) == date)
+    }
+  }
+
   @Test func `finds a name that the disk has in the decomposed form`() throws {
     let scratch = try Scratch()
     try scratch.write("x", to: "img/caf\u{65}\u{301}.png")
