@@ -51,7 +51,9 @@ package final class Preparer: Sendable {
   package func notify() { signal.send() }
 
   private func next() async -> AssetRecord? {
-    let preparing = (try? await assets.store.assets.preparingAssets(limit: 100)) ?? []
+    // One more than have failed, so that these do not keep the others waiting.
+    let limit = failures.withLock { $0.count } + 1
+    let preparing = (try? await assets.store.assets.preparingAssets(limit: limit)) ?? []
     let now = clock.now
     return failures.withLock { failures in
       preparing.first { (failures[$0.stamp]?.due ?? now) <= now }

@@ -88,6 +88,24 @@ import Waiting
     try await intake.prepare(until: .ready)
   }
 
+  @Test func `what a busy plugin leaves for later does not keep the rest waiting`() async throws {
+    let intake = try IntakeFixture(
+      script: """
+        read -r first <"$RICH_ASSET_PATH"
+        case $RICH_VERB-$first in
+          validate-*) printf 'Content-Type: application/json\\n\\n{}' ;;
+          *-later*) printf 'Status: 503\\nContent-Type: text/plain\\n\\nLater.' ;;
+          *) printf 'Content-Type: text/plain\\n\\nok' ;;
+        esac
+        """)
+    for number in 0..<100 { try await intake.drop("later \(number)", as: "\(number).txt") }
+    try await intake.drop("now")
+    // No time passes, so that all that failed is still to wait.
+    let preparer = intake.startPreparer(clock: ManualClock())
+    defer { preparer.stop() }
+    try await eventually("it is ready") { try await intake.asset()?.state == .ready }
+  }
+
   @Test func `an upload of what is ready is ready`() async throws {
     let intake = try IntakeFixture()
     try await intake.drop("good")
