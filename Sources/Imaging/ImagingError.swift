@@ -78,6 +78,8 @@ package struct Limits: Sendable {
   package var decodedBytes = 160 << 20
   /// Bytes of one ancillary chunk or profile, inflated.
   package var ancillaryBytes = 4 << 20
+  /// Bytes of a picture that is not sent as it is: the `outputMiB` of the plugin img.
+  package var outputBytes = 64 << 20
   /// Scans of a progressive JPEG.
   package var scans = 100
 

@@ -99,6 +99,18 @@ import MediaTypes
     }
   }
 
+  @Test func `what is too large when it is cleaned is encoded smaller`() throws {
+    let clean = try Self.scene.png()
+    let png = Surgery.png(clean, adding: "tEXt", Array("Title\0x".utf8))
+    var limits = Limits()
+    for (bytes, isKept) in [(clean.count, true), (clean.count - 1, false)] {
+      limits.outputBytes = bytes
+      let made = try PictureRenderer(Options(), limits: limits).render(SourceFile(bytes: png))
+      #expect(made.byteCount <= bytes)
+      if case .cleaned = made.content { #expect(isKept) } else { #expect(!isKept) }
+    }
+  }
+
   @Test func `an animation that is cleaned keeps all of its pictures`() throws {
     let gif = try Tool.run(
       "python -c 'from PIL import Image; a, b = Image.new(\"RGB\", (40, 30), \"red\"), Image.new(\"RGB\", (40, 30), \"blue\"); "

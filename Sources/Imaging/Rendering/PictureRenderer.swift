@@ -57,12 +57,13 @@ package struct PictureRenderer: Sendable {
     options.byteLimit.map { source.size <= $0 } ?? true
   }
 
-  /// The source without its private metadata; nil when that does not look like the source, or cannot be
-  /// decoded: then the picture has to be encoded.
+  /// The source without its private metadata; nil when that does not look like the source, cannot be
+  /// decoded or is too large: then the picture has to be encoded.
   private func passing(
     _ source: SourceFile, _ kind: PictureKind, _ recorder: inout StepRecorder
   ) throws(ImagingError) -> RenderedPicture? {
     let copy = CleanCopy(source, kind: kind)
+    guard copy.removed.isEmpty || copy.size <= limits.outputBytes else { return nil }
     let bytes = copy.removed.isEmpty ? nil : copy.bytes(of: source)
     let shown = try recorder.step(
       "pass through",
@@ -93,7 +94,8 @@ package struct PictureRenderer: Sendable {
     let encoded = try recorder.step(
       "encode", { (made: Encoded) in "\(made.detail), \(made.size), \(made.bytes.count) bytes" }
     ) { () throws(ImagingError) in
-      var encoder = SizeLimitedEncoder(options.byteLimit)
+      let limit = min(options.byteLimit ?? limits.outputBytes, limits.outputBytes)
+      var encoder = SizeLimitedEncoder(limit)
       return try encoder.encode(raster, as: format)
     }
     return RenderedPicture(
