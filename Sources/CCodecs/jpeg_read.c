@@ -106,6 +106,7 @@ codec_jpeg *codec_jpeg_open(codec_source source, codec_jpeg_info *info, char *me
     .components = codec->num_components,
     .colour = codec->jpeg_color_space,
     .progressive = codec->progressive_mode,
+    .several_scans = jpeg_has_multiple_scans(codec),
   };
   if (codec->num_components != 1 && codec->num_components != 3 && codec->num_components != 4) {
     snprintf(message, CODEC_MESSAGE, "%d colour components", codec->num_components);

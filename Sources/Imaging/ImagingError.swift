@@ -70,7 +70,7 @@ package struct Limits: Sendable {
   package var megapixels = 100
   /// Pixels along one edge.
   package var edge = 30_000
-  /// Bytes of the coefficients that are kept while a progressive JPEG is decoded.
+  /// Bytes of the coefficients that are kept while a JPEG of several scans, such as a progressive one, is decoded.
   package var coefficientBytes = 192 << 20
   /// Bytes of an interlaced PNG, which is kept whole while it is decoded.
   package var bitmapBytes = 128 << 20

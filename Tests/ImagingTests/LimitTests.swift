@@ -59,8 +59,9 @@ import MediaTypes
     #expect(Self.sentence(try Self.jpeg("-grayscale", 1, 30_001)).contains(wanted))
   }
 
-  @Test func `a progressive JPEG whose coefficients take more than 192 MiB`() throws {
-    let text = Self.sentence(try Self.jpeg("-progressive -sample 1x1", 9_900, 9_900))
+  @Test(arguments: ["-progressive", "-scans $(echo '0; 1; 2;' >scans; echo scans)"])
+  func `a JPEG of several scans whose coefficients take more than 192 MiB`(flags: String) throws {
+    let text = Self.sentence(try Self.jpeg("\(flags) -sample 1x1", 9_900, 9_900))
     #expect(text.contains("560 MiB") && text.contains("192 MiB"))
   }
 

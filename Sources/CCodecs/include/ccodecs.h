@@ -25,6 +25,7 @@ typedef struct {
 
 typedef struct {
   int width, height, components, colour, progressive;
+  int several_scans;     /* whether its coefficients are held completely, as those of a progressive one always are */
   int horizontal[CODEC_PLANES], vertical[CODEC_PLANES];   /* sampling factors */
   codec_plane planes[CODEC_PLANES];                       /* valid after codec_jpeg_start */
 } codec_jpeg_info;

@@ -17,9 +17,10 @@ final class JPEGReader {
     }
     self.info = info
     try limits.check(size)
-    guard isProgressive else { return }
+    guard info.several_scans != 0 else { return }
     try limits.check(
-      coefficientBytes, against: limits.coefficientBytes, for: "This progressive JPEG",
+      coefficientBytes, against: limits.coefficientBytes,
+      for: isProgressive ? "This progressive JPEG" : "This JPEG of several scans",
       remedy: "Export it smaller, or without “progressive”.")
   }
 
@@ -44,7 +45,7 @@ final class JPEGReader {
       .prefix(components).map(\.self)
   }
 
-  /// The coefficients that libjpeg keeps of a progressive picture: 16 bits for each sample.
+  /// The coefficients that libjpeg keeps of a picture of several scans: 16 bits for each sample.
   var coefficientBytes: Int {
     let horizontal = values(of: info.horizontal)
     let vertical = values(of: info.vertical)
