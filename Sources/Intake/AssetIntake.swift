@@ -112,17 +112,13 @@ package struct AssetIntake: Sendable {
           try await forget(richType, name.value)
         }
         throw error
-      case .diskFull:
-        return Examination(
-          asset: Self.refused(richType, name.value, error.reason, stamp: folder.unstamped),
-          pending: error)
-      case .internalError, .pluginFailed, .pluginTimedOut:
-        // Without a stamp, the next scan calls the plugin again.
+      case .diskFull, .internalError, .pluginFailed, .pluginTimedOut:
+        // Without a stamp, the next scan examines it again.
         let asset =
           known.flatMap {
             $0.blob == nil ? nil : $0.unchecked(error.reason, stamp: folder.unstamped)
           } ?? Self.refused(richType, name.value, error.reason, stamp: folder.unstamped)
-        return Examination(asset: asset)
+        return Examination(asset: asset, pending: error.code == .diskFull ? error : nil)
       case let code where code.isPermanent:
         let stamp = AssetRecord.stamp(
           folder.stamp(richType, name, spelling: spelling) ?? "",
@@ -401,7 +397,7 @@ extension AssetRecord {
     stamp.hasPrefix(file + " ") && stamp.hasSuffix(" " + plugin)
   }
 
-  /// The asset with its previous content, while the plugin fails on new content.
+  /// The asset with its previous content, while the plugin fails on new content or the disk is full.
   fileprivate func unchecked(_ reason: String, stamp: String) -> AssetRecord {
     var asset = self
     asset.stamp = stamp

@@ -168,6 +168,10 @@ import Waiting
       mounted = data
     } to: { server in
       let alice = server.client("alice")
+      try server.scratch.drop(Package.bytes("assets/img/logo.png"), as: "assets/img/known.png")
+      try await eventually("one is ready") {
+        try await alice.assets(richType: "img").contains { $0.state == .ready }
+      }
       for number in 0..<4 {
         var bytes = try Picture.padded(to: 5_000_000)
         bytes[10] = UInt8(number)
@@ -178,10 +182,19 @@ import Waiting
           $0.state == .refused && $0.reason?.contains("disk is full") == true
         }
       }
+      try server.scratch.drop(Picture.padded(to: 5_500_000), as: "assets/img/known.png")
+      try await eventually("what was known is still of use") {
+        try await alice.assets(richType: "img").contains {
+          $0.state == .ready && $0.reason?.contains("disk is full") == true
+        }
+      }
       try await server.expectHealthy()
       let space = try await Child.run("/bin/mount", ["-o", "remount,size=200m", mounted])
       #expect(space.exitCode == 0, "\(space.errors)")
-      try await eventually("all are taken") { try await alice.assetCounts().refused == 0 }
+      try await eventually("all are taken") {
+        let assets = try await alice.assets(richType: "img")
+        return assets.allSatisfy { $0.reason?.contains("disk is full") != true }
+      }
     }
   }
 
