@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Waiting
 
 @testable import PluginHost
 
@@ -50,6 +51,15 @@ import Testing
       "file", "\(made); echo 'Content-Type: image/png'; echo \"X-Sendfile: $TMPDIR/f\"; echo")
     #expect(await fixture.code("file") == .failed)
     #expect(fixture.leftovers.isEmpty)
+  }
+
+  @Test func `no folder is left of a process that could not be started`() async throws {
+    try fixture.script("any", "exit 0")
+    fixture.host.environment.launcher.stop()
+    for _ in 0..<3 { #expect(await fixture.code("any") == .busy) }
+    try await eventually("they are removed") {
+      try FileManager.default.contentsOfDirectory(atPath: "\(fixture.folder)/tmp").isEmpty
+    }
   }
 
   @Test func `does not send a neighbour's file`() async throws {

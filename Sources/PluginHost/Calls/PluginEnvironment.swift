@@ -82,9 +82,21 @@ struct PluginEnvironment: Sendable {
     spec.environment =
       Self.basics + [("TMPDIR", folder.scratch.path), ("HOME", folder.scratch.path)]
       + phpVariables(of: plugin)
-    return try ResidentProcess(
-      spec, in: folder, variables: sharedVariables(of: plugin, folder.scratch),
-      CallLog(richType: plugin.richType, to: configuration.log), launcher, poller)
+    return try start(in: folder) { () throws(PluginError) in
+      try ResidentProcess(
+        spec, in: folder, variables: sharedVariables(of: plugin, folder.scratch),
+        CallLog(richType: plugin.richType, to: configuration.log), launcher, poller)
+    }
+  }
+
+  /// Starts a process in its folder, which is removed if that fails.
+  private func start<Process>(
+    in folder: ProcessFolder, _ process: () throws(PluginError) -> Process
+  ) throws(PluginError) -> Process {
+    do throws(PluginError) { return try process() } catch {
+      Task { await folder.remove() }
+      throw error
+    }
   }
 
   /// Starts a supervisor that runs a plugin once for each call.
@@ -94,8 +106,10 @@ struct PluginEnvironment: Sendable {
     // More than a single thread can use before the deadline, which usually ends it first.
     spec.cpuSeconds = plugin.manifest.limits.seconds + 1
     spec.runsForEachCall = true
-    return try OneShotSupervisor(
-      spec, in: folder, variables: sharedVariables(of: plugin, folder.scratch), launcher, poller)
+    return try start(in: folder) { () throws(PluginError) in
+      try OneShotSupervisor(
+        spec, in: folder, variables: sharedVariables(of: plugin, folder.scratch), launcher, poller)
+    }
   }
 
   /// The time between SIGTERM and SIGKILL for a resident process that is to end.
