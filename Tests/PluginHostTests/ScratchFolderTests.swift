@@ -62,6 +62,14 @@ import Waiting
     }
   }
 
+  @Test func `nothing is left of an asset that cannot be copied`() throws {
+    let folder = try fixture.processFolder()
+    var asset = try fixture.asset("x")
+    asset.path = fixture.folder  // can be opened, and neither linked nor read
+    #expect(throws: PluginError.self) { _ = try AssetLink(asset, in: folder) }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.assets).isEmpty)
+  }
+
   @Test func `does not send a neighbour's file`() async throws {
     let secret = try fixture.write("tmp/secret", "x", mode: 0o600)
     try fixture.script(

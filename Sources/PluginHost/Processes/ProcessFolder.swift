@@ -161,6 +161,8 @@ struct AssetLink {
     asset = linked
     if link(original.path, linked.path) == 0 { return }
     guard (try? AssetLink.copy(original.path, to: linked.path)) != nil else {
+      // What there was space for.
+      unlink(linked.path)
       throw .busy("The asset cannot be passed to the plugin.")
     }
   }
