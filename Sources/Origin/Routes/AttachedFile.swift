@@ -34,9 +34,10 @@ struct AttachedFile: Sendable {
     switch content {
     case .saved(let saved): body = saved
     case .bytes(let bytes):
-      let path = "\(store.temporaryFolder)/upload-\(UUID().uuidString)"
-      try Data(bytes).write(to: URL(filePath: path))
-      body = SavedBody(path: path, size: bytes.count)
+      // A name by which the next start finds it, should this process be killed.
+      let name = String(UInt64.random(in: .min ... .max), radix: 36)
+      body = SavedBody(path: "\(store.temporaryFolder)/upload-\(name)", size: bytes.count)
+      try Data(bytes).write(to: URL(filePath: body.path))
     }
     return try await intake.attach(
       body.path, intake.richType(ofFileAt: body.path), Self.shownName(name))
