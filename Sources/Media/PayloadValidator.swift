@@ -6,6 +6,8 @@ package import RichPushAPI
 /// Validates payloads with the plugins of their rich types.
 package struct PayloadValidator: Sendable {
   private let host: PluginHost
+  /// The most bytes of a plugin's details: they are stored, and in each message about the content.
+  private static let largestDetails = 64 << 10
 
   /// Creates a validator over the plugins of a host.
   package init(host: PluginHost) { self.host = host }
@@ -23,6 +25,11 @@ package struct PayloadValidator: Sendable {
         to: PluginCall(
           verb: .validate, richType: source.richType, message: source.message,
           payload: source.payload, asset: source.asset, body: Array(source.payload.utf8)))
+      guard reply.size <= Self.largestDetails else {
+        throw ServiceError(
+          .pluginFailed,
+          "The plugin \(plugin.richType) says more than \(Self.largestDetails >> 10) KiB about it.")
+      }
       guard let details = JSONValue(try reply.bytes(asset: nil)), details.members != nil else {
         return nil
       }
@@ -86,6 +93,15 @@ package struct PayloadValidator: Sendable {
 }
 
 extension PluginReply {
+  /// The bytes that the plugin wrote.
+  fileprivate var size: Int {
+    switch body {
+    case .bytes(let bytes): bytes.count
+    case .file(let file): file.size
+    case .asset: 0
+    }
+  }
+
   /// The content, bounded by the plugin's output limit or the asset's size; `asset` is the asset's path.
   func bytes(asset: String?) throws -> [UInt8] {
     switch body {

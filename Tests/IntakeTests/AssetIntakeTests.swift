@@ -126,6 +126,18 @@ import Waiting
     #expect(intake.calls > before)
   }
 
+  @Test func `a plugin that says more than 64 KiB about a file fails`() async throws {
+    let intake = try IntakeFixture(
+      script: """
+        printf 'Content-Type: application/json\\n\\n{"title":"'
+        head -c $(cat "$RICH_ASSET_PATH") /dev/zero | tr '\\0' x
+        printf '"}'
+        """)
+    #expect(try await intake.drop("65524").asset.state != .refused)
+    let asset = try await intake.drop("65525").asset
+    #expect(asset.reason?.contains("64 KiB") == true && asset.details?.utf8.count == 65_536)
+  }
+
   @Test func `what is known stays usable while the folder cannot be read`() async throws {
     let intake = try IntakeFixture()
     let known = try await intake.drop("good one").asset
