@@ -157,7 +157,10 @@ enum PageText {
       output.withUnsafeMutableBufferPointer { output in
         var (from, left) = (input.baseAddress, input.count)
         var (to, capacity) = (output.baseAddress, output.count)
-        while iconv(converter, &from, &left, &to, &capacity) == -1, errno == EILSEQ, left > 0 {
+        // Some characters take more than four times as many bytes in UTF-8: what has no room is left out.
+        while iconv(converter, &from, &left, &to, &capacity) == -1, errno == EILSEQ, left > 0,
+          capacity > 0
+        {
           from = from?.advanced(by: 1)
           left -= 1
           to?.pointee = CChar(bitPattern: UInt8(ascii: "?"))
