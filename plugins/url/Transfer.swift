@@ -104,14 +104,14 @@ final class Receiver {
   /// A socket for an address that may be connected to (CURLOPT_OPENSOCKETFUNCTION).
   static let onSocket: curl_opensocket_callback = { context, _, address in
     guard let receiver = Receiver.of(context), let address else { return -1 }
-    var peer = address.pointee
-    let isAllowed = withUnsafePointer(to: &peer.addr) {
-      receiver.isOpened || PublicInternet.contains($0)
-    }
+    // Where libcurl has it: an IPv6 address is longer than its declaration, which a copy would be cut to.
+    let isAllowed =
+      receiver.isOpened || withUnsafePointer(to: &address.pointee.addr, PublicInternet.contains)
     guard isAllowed else {
       receiver.refused = "an address that is not public"
       return -1
     }
+    let peer = address.pointee
     return socket(peer.family, peer.socktype | CInt(SOCK_CLOEXEC.rawValue), peer.protocol)
   }
 
