@@ -41,6 +41,8 @@ struct Transfer {
       (CURLOPT_TIMEOUT_MS, milliseconds), (CURLOPT_CONNECTTIMEOUT_MS, min(3000, milliseconds)),
       (CURLOPT_NOSIGNAL, 1), (CURLOPT_FOLLOWLOCATION, 0), (CURLOPT_HTTP_VERSION, 2),
       (CURLOPT_FORBID_REUSE, 1), (CURLOPT_SSL_VERIFYPEER, 1), (CURLOPT_SSL_VERIFYHOST, 2),
+      // Else it waits until a look-up ends to which no server answers, long after the time is up.
+      (CURLOPT_QUICK_EXIT, 1),
     ]
     let texts = [
       (CURLOPT_URL, link.url), (CURLOPT_PROTOCOLS_STR, "http,https"), (CURLOPT_PROXY, ""),
