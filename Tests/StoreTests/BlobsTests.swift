@@ -25,6 +25,25 @@ import Testing
     #expect(Digest(hex: text) == nil)
   }
 
+  @Test func `keeps content on another disk, to which a link leads`() async throws {
+    let disk = "/dev/shm/richpush-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(
+      atPath: disk, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    defer { try? FileManager.default.removeItem(atPath: disk) }
+    _ = try scratch.open()
+    let folder = "\(scratch.folder)/blobs"
+    try FileManager.default.removeItem(atPath: folder)
+    try FileManager.default.createSymbolicLink(atPath: folder, withDestinationPath: disk)
+    let store = try scratch.open()
+    let blob = try await store.blobs.add(bytes: bytes)
+    let path = store.blobs.path(of: blob.digest)
+    #expect(FileManager.default.contents(atPath: path) == Data(bytes))
+    let names = try FileManager.default.contentsOfDirectory(
+      atPath: "\(disk)/\(blob.digest.hex.prefix(2))")
+    #expect(names == [blob.digest.hex] && stat(ofFile: path)?.permissions == 0o444)
+    #expect(scratch.files(in: "tmp").isEmpty)
+  }
+
   @Test func `gives up the memory of a blob, not the blob`() async throws {
     let store = try scratch.open()
     let blob = try await store.blobs.add(bytes: bytes)

@@ -32,7 +32,30 @@ enum FileSystem {
       try makeParent(of: target)
       if Glibc.rename(source, target) == 0 { return }
     }
-    throw StoreError("rename a file to", target)
+    guard errno == EXDEV else { throw StoreError("rename a file to", target) }
+    try move(source, to: target)
+  }
+
+  /// Moves a file to the disk of a part of the store that is a link; there it is durable.
+  private static func move(_ source: String, to target: String) throws(StoreError) {
+    let original = try StoreFile(source, O_RDONLY | O_NOFOLLOW)
+    let status = try original.status()
+    let suffix = String(UInt64.random(in: .min ... .max), radix: 36)
+    let copy = try StoreFile("\(target)-\(suffix)", O_WRONLY | O_CREAT | O_EXCL)
+    do throws(StoreError) {
+      try original.forEachChunk { chunk throws(StoreError) in try copy.write(chunk) }
+      try copy.setMode(status.permissions)
+      futimens(copy.number, [status.st_atim, status.st_mtim])
+      try copy.synchronize()
+      guard Glibc.rename(copy.path, target) == 0 else {
+        throw StoreError("rename a file to", target)
+      }
+    } catch {
+      unlink(copy.path)
+      throw error
+    }
+    unlink(source)
+    try synchronizeParent(of: target)
   }
 
   /// Renames a file like ``rename(_:to:)``; the new name survives a power cut.
