@@ -107,6 +107,20 @@ import Waiting
     #expect(try old.value("SELECT min(user) FROM recipient", as: Int.self) == 2)
   }
 
+  // As long as a statement may take, and a second.
+  @Test(.postgres) func `tables are changed however long that takes`() async throws {
+    try writeEarlier()
+    let url = try #require(try scratch.database())
+    let reader = try PostgresConnection(url, for: .maintenance)
+    try reader.script("BEGIN; LOCK TABLE registration IN ACCESS SHARE MODE")
+    let reading = Task.detached { try reader.script("SELECT pg_sleep(6); COMMIT") }
+    let store = try await BlockingQueue("test.migration").run { [scratch] in
+      try Store(folder: scratch.folder, database: url)
+    }
+    try await reading.value
+    #expect(try await store.accounts.user(named: "anna") != nil)
+  }
+
   @Test(.postgres)
   func `a node whose tables a newer version has changed does nothing until it is upgraded`()
     async throws

@@ -23,7 +23,11 @@ final class PostgresDatabase: Engine {
   ) throws {
     (self.url, self.contact) = (url, contact)
     let connection = try PostgresConnection(url, for: .writing)
-    try PostgresSchema.migrate(connection, initialize: initialize)
+    if try PostgresSchema.presentVersion(connection) != PostgresSchema.version {
+      // What changes large tables takes longer than a statement may, and so does a node that is at it already.
+      try PostgresSchema.migrate(
+        PostgresConnection(url, for: .maintenance), initialize: initialize)
+    }
     try PostgresSchema.requireFinishedMigration(connection)
     writer = PostgresWriter(
       connection, url: url, rules: rules, origin: origin, observers: observers)
