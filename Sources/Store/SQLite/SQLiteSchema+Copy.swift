@@ -12,8 +12,8 @@ extension SQLiteSchema {
     let version = try connection.value("PRAGMA user_version", as: Int.self) ?? 0
     guard (1..<Self.version).contains(version) else { return }
     let (copy, unfinished) = ("\(path).before-\(version)", "\(path).before.unfinished")
-    guard access(copy, F_OK) != 0 else { return }
-    unlink(unfinished)
+    // One of this version is of an upgrade from which somebody went back: the database has more by now.
+    for earlier in [copy, unfinished] { unlink(earlier) }
     try connection.run("VACUUM INTO $1", unfinished)
     try SQLiteConnection.forgetTicketKeys(at: unfinished)
     try StoreFile(unfinished, O_RDONLY).synchronizeFileSystem()
