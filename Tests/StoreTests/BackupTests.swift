@@ -60,6 +60,13 @@ import Testing
     #expect(try folder.lockForCollection() != nil, "it was released")
   }
 
+  /// A backup in a folder of the root, such as `/backup`, was complete, and then reported as failed.
+  @Test func `the folder of a folder in the root is the root`() throws {
+    for path in ["/tmp", "/tmp/", "/", scratch.folder, scratch.folder + "/"] {
+      try FileSystem.synchronizeParent(of: path)
+    }
+  }
+
   @Test func `leaves nothing behind when it fails`() async throws {
     let store = try scratch.open()
     try await create(1, in: store)

@@ -80,7 +80,9 @@ enum FileSystem {
   }
 
   private static func parent(of path: String) -> String {
-    path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+    let path = path.count > 1 && path.hasSuffix("/") ? path.dropLast() : path[...]
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 }
 

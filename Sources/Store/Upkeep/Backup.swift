@@ -117,7 +117,7 @@ private enum Backup {
       if isNew { rmdir(path) }
       throw error
     }
-    try FileSystem.synchronizeParent(of: path)
+    if isNew { try FileSystem.synchronizeParent(of: path) }
   }
 
   /// Moves all that is in a folder to the one that it is in.
