@@ -100,23 +100,32 @@ package struct DataFolderAdmin: Sendable {
     }
     // The backup is complete also if the database takes no entries now.
     try? await store.audit.addAuditEntries([AuditChange(.storeBackedUp)])
-    return report.objects.map {
-      [
-        "not in the backup: \(report.blobs) blobs, which are in \($0)",
-        "back up the bucket as well, after this backup or with versions",
-      ]
-    } ?? []
+    let left =
+      report.objects.map {
+        [
+          "not in the backup: \(report.blobs) blobs, which are in \($0)",
+          "back up the bucket as well, after this backup or with versions",
+        ]
+      } ?? []
+    return left + Self.lost(report.missing)
   }
 
   /// Creates a data folder from a backup; `path` must not exist, or be an empty folder.
   ///
   /// - Returns: lines for people: what else is to be done.
   package static func restore(from backup: String, to path: String) throws -> [String] {
-    guard let dump = try Store.restore(from: backup, to: path) else { return [] }
+    let report = try Store.restore(from: backup, to: path)
+    guard let dump = report.dump else { return lost(report.missing) }
     return [
       "the records are for PostgreSQL, with the package postgresql-client:",
       "pg_restore --no-owner --exit-on-error --dbname=postgres://… \(dump)",
     ]
+  }
+
+  /// What to say of content that is not there.
+  private static func lost(_ blobs: Int) -> [String] {
+    blobs == 0
+      ? [] : ["lost: \(blobs) blobs, which are not there; richpush store check says what had them"]
   }
 
   /// Copies the records of a data folder into an empty PostgreSQL database, or goes on with that.

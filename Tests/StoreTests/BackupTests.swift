@@ -90,6 +90,30 @@ import Testing
     }
   }
 
+  @Test func `says how much content is lost, and leaves out none that it cannot read`() async throws
+  {
+    let store = try scratch.open()
+    try await create(2, in: store)
+    #expect(try await store.backup(to: target).missing == 0)
+    let name = try #require(scratch.files(in: "copy/blobs").first)
+    unlink("\(target)/blobs/\(name)")
+    #expect(try Store.restore(from: target, to: "\(scratch.folder)/restored").missing == 1)
+    unlink("\(scratch.folder)/blobs/\(name)")
+    #expect(try await store.backup(to: "\(scratch.folder)/second").missing == 1)
+    // What is no folder can be read by nobody.
+    let subfolder = name.prefix(2)
+    for blobs in [store.folder.blobs, "\(target)/blobs"] {
+      #expect(rmdir("\(blobs)/\(subfolder)") == 0)
+      #expect(FileManager.default.createFile(atPath: "\(blobs)/\(subfolder)", contents: nil))
+    }
+    await #expect(throws: StoreError.self) {
+      try await store.backup(to: "\(scratch.folder)/third")
+    }
+    #expect(throws: StoreError.self) {
+      try Store.restore(from: target, to: "\(scratch.folder)/fourth")
+    }
+  }
+
   @Test func `refuses a backup whose content is damaged`() async throws {
     let store = try scratch.open()
     try await create(1, in: store)

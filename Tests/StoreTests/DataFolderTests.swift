@@ -219,7 +219,7 @@ import Testing
     #expect(Store.exists(in: dump), "as it is restored")
     make(dump + "/richpush.dump", "PGDMP")
     let restored = scratch.folder + "/restored"
-    #expect(try Store.restore(from: dump, to: restored) == dump + "/richpush.dump")
+    #expect(try Store.restore(from: dump, to: restored).dump == dump + "/richpush.dump")
     let error = #expect(throws: StoreError.self) { try Store(folder: restored) }
     #expect(error?.reason.contains("postgres://richpush@db.example/richpush") == true)
     #expect(Store.exists(in: restored))

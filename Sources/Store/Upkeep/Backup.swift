@@ -8,6 +8,16 @@ package struct BackupReport: Sendable, Equatable {
   package let blobs: Int
   /// The object store; nil if there is none.
   package let objects: String?
+  /// The number of blobs to which records refer, and which are not stored anywhere.
+  package var missing = 0
+}
+
+/// What a restored folder does not contain.
+package struct RestoreReport: Sendable, Equatable {
+  /// The file with the records if they are for a PostgreSQL database.
+  package let dump: String?
+  /// The number of blobs to which records refer, and which the backup does not have.
+  package let missing: Int
 }
 
 extension Store {
@@ -27,14 +37,14 @@ extension Store {
     let remote = try await objectsInStore()
     return try await upkeep.run { [self] in
       try folder.preventingCollection {
-        var left = 0
+        var (left, missing) = (0, 0)
         try Backup.build(path) { target in
           let blobs = try tables.copy(to: target, dump)
-          left = try Backup.copyBlobs(
+          (left, missing) = try Backup.copyBlobs(
             blobs, from: folder, to: target, except: remote, verifying: false, progress)
           try target.setObjectStore(objects?.url)
         }
-        return BackupReport(blobs: left, objects: objects?.url)
+        return BackupReport(blobs: left, objects: objects?.url, missing: missing)
       }
     }
   }
@@ -54,10 +64,9 @@ extension Store {
 
   /// Makes a data folder from a backup; `path` must not exist or be an empty folder.
   ///
-  /// Compares all content with its digests before the folder is a store. Returns the file with the records if they
-  /// are for a PostgreSQL database.
+  /// Compares all content with its digests before the folder is a store.
   @discardableResult
-  package static func restore(from backup: String, to path: String) throws -> String? {
+  package static func restore(from backup: String, to path: String) throws -> RestoreReport {
     let source = DataFolder(existing: backup)
     let isDump = stat(ofFile: source.dump) != nil
     switch try FolderContent(of: backup) {
@@ -65,6 +74,7 @@ extension Store {
     case .somethingElse where isDump: break
     default: throw StoreError(.missing, "there is no complete backup of richpush in \(backup)")
     }
+    var missing = 0
     try Backup.build(path) { target in
       var blobs: [Digest] = []
       if isDump {
@@ -75,11 +85,14 @@ extension Store {
       } else {
         blobs = try SQLiteTables.copy(source.database, to: target.database)
       }
-      _ = try Backup.copyBlobs(
-        blobs, from: source, to: target, except: [:], verifying: true, { _, _ in })
+      let lost = try Backup.copyBlobs(
+        blobs, from: source, to: target, except: [:], verifying: true, { _, _ in }
+      ).missing
+      // What the object store has, is in no backup.
+      missing = source.objectStore == nil ? lost : 0
       try target.setObjectStore(source.objectStore)
     }
-    return isDump ? source.dump : nil
+    return RestoreReport(dump: isDump ? source.dump : nil, missing: missing)
   }
 }
 
@@ -143,12 +156,12 @@ private enum Backup {
     StorePart.removeAll(in: path)
   }
 
-  /// Copies blobs, except the ones in the object store; returns how many these are.
+  /// Copies blobs, except the ones in the object store; returns how many these are, and how many are in neither place.
   static func copyBlobs(
     _ blobs: [Digest], from source: DataFolder, to target: DataFolder, except remote: [Digest: Int],
     verifying: Bool, _ progress: (_ blobs: Int, _ total: Int) -> Void
-  ) throws -> Int {
-    var left = 0
+  ) throws -> (left: Int, missing: Int) {
+    var (left, missing) = (0, 0)
     let (from, to) = (
       DigestFolder(path: source.blobs, mode: DataFolder.blobMode),
       DigestFolder(path: target.blobs, mode: DataFolder.blobMode)
@@ -160,13 +173,17 @@ private enum Backup {
         left += 1
         continue
       }
-      guard access(from.path(of: digest), R_OK) == 0 else { continue }
+      guard access(from.path(of: digest), R_OK) == 0 else {
+        guard errno == ENOENT else { throw StoreError("read", from.path(of: digest)) }
+        missing += 1
+        continue
+      }
       if verifying, try Digest(ofFile: from.path(of: digest)) != digest {
         throw StoreError(.damaged, "\(from.path(of: digest)) is damaged; use another backup")
       }
       try copy(from.path(of: digest), to: to.path(of: digest))
     }
-    return left
+    return (left, missing)
   }
 
   /// Links a blob, which never changes, or copies it if that is not possible.
