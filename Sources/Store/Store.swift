@@ -130,6 +130,8 @@ package final class Store: Sendable {
       StorePart.removeTemporaryFiles(in: folder.temporary)
       try folder.setObjectStore(objects?.url)
     }
+    let upgrade = access == .owner || url != nil ? nil : try Self.lockForUpgrade(folder)
+    defer { withExtendedLifetime(upgrade) {} }
     isDatabaseLocal = url == nil
     self.objects = objects.map(ObjectStore.init)
     blobs = try Blobs(in: folder, reserve: reserve, objects: self.objects, now: now)
@@ -153,6 +155,23 @@ package final class Store: Sendable {
         nil
       }
     (self.rules, self.now) = (rules, now)
+  }
+
+  /// The lock of a folder whose database this version will change, so that no server goes on with other tables; nil if
+  /// it changes nothing.
+  ///
+  /// Throws `inUse` if a server runs, which is of an earlier version.
+  private static func lockForUpgrade(_ folder: DataFolder) throws -> StoreFile? {
+    let connection = try SQLiteConnection.open(folder.database, for: .reading)
+    let version = try SQLiteSchema.presentVersion(connection)
+    guard (1..<SQLiteSchema.version).contains(version) else { return nil }
+    do throws(StoreError) { return try folder.lock() } catch {
+      guard error.code == .inUse else { throw error }
+      throw StoreError(
+        .inUse,
+        "the server that runs on \(folder.path) is of an earlier version: restart it, and repeat the command"
+      )
+    }
   }
 
   /// Whether there is a store in a folder; false also if this user cannot read the folder.

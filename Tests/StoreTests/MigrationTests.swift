@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import Primitives
 import Testing
 import Waiting
@@ -99,6 +100,26 @@ import Waiting
     #expect(try copy.value("SELECT count(*) FROM user", as: Int.self) == 3)
     // The earlier program finds its database when the copy replaces the migrated one.
     #expect(try copy.value("PRAGMA integrity_check", as: String.self) == "ok")
+  }
+
+  @Test func `a command changes no tables that a server of the earlier version uses`() throws {
+    try writeEarlier()
+    func open(_ access: Store.Access) throws -> Store {
+      try Store(folder: scratch.folder, database: scratch.database(), access: access)
+    }
+    let before = try structure(of: scratch)
+    do {
+      let server = try StoreFile(scratch.folder + "/lock", O_RDWR | O_CREAT)
+      #expect(server.lock(LOCK_EX | LOCK_NB))
+      let error = #expect(throws: StoreError.self) { try open(.shared) }
+      #expect(error?.code == .inUse && error?.reason.contains("an earlier version") == true)
+      #expect(try structure(of: scratch) == before)
+      withExtendedLifetime(server) {}
+    }
+    // Nobody knows of nodes that run elsewhere.
+    if Scratch.server == nil { _ = try open(.shared) } else { _ = try open(.owner) }
+    #expect(try structure(of: scratch) != before)
+    _ = try open(.shared)
   }
 
   @Test(.sqlite) func `one that fails half-way leaves the database as it was`() throws {

@@ -12,8 +12,9 @@ final class PostgresDatabase: Engine {
   /// Nil for a process that is no node.
   private let contact: PostgresContact?
 
-  /// Connects, and creates or migrates the tables as needed.
+  /// Connects, and creates the tables as needed; a node migrates them, too.
   ///
+  /// Throws `inUse` if they are of an earlier version and this process is no node.
   /// `observers` are told of every commit, on the thread that made it; `origin` names this process to the other
   /// nodes. What leases jobs follows the `rules`.
   init(
@@ -23,7 +24,15 @@ final class PostgresDatabase: Engine {
   ) throws {
     (self.url, self.contact) = (url, contact)
     let connection = try PostgresConnection(url, for: .writing)
-    if try PostgresSchema.presentVersion(connection) != PostgresSchema.version {
+    let version = try PostgresSchema.presentVersion(connection)
+    if version != PostgresSchema.version {
+      // Nodes of that version would serve nothing any more.
+      if contact == nil, let version, version < PostgresSchema.version {
+        throw StoreError(
+          .inUse,
+          "the tables are of an earlier version of richpush: upgrade a node, which changes them, and repeat the command"
+        )
+      }
       // What changes large tables takes longer than a statement may, and so does a node that is at it already.
       try PostgresSchema.migrate(
         PostgresConnection(url, for: .maintenance), initialize: initialize)
