@@ -1,6 +1,7 @@
 package import Dispatch
 package import FoundationEssentials
 import Glibc
+import Primitives
 import Synchronization
 
 /// The server's persistent state: records in a database, content in files, all in one data folder.
@@ -155,6 +156,8 @@ package final class Store: Sendable {
         nil
       }
     (self.rules, self.now) = (rules, now)
+    // A command without the URL would use other records, also for a backup. The server also starts if the disk is full.
+    if access == .owner, let url { try? folder.setDatabase(ConnectionURL.removingPassword(url)) }
   }
 
   /// The lock of a folder whose database this version will change, so that no server goes on with other tables; nil if

@@ -32,6 +32,18 @@ struct PostgresSessionTests {
     #expect(try setting("statement_timeout", maintenance) == "0")
   }
 
+  @Test func `a command that does not know of the database uses no other`() async throws {
+    do { _ = try scratch.open() }
+    let error = #expect(throws: StoreError.self) {
+      try Store(folder: scratch.folder, access: .shared)
+    }
+    #expect(error?.code == .conflict && error?.reason.contains("add --database") == true)
+    let copy = scratch.folder + "/copy"
+    #expect(throws: StoreError.self) { try Store.restore(from: scratch.folder, to: copy) }
+    let again = try scratch.open()
+    #expect(try await again.notifications.create(.any(to: alice)).notification.id == 0)
+  }
+
   @Test func `a backup has the content of notifications and assets, as of one moment`() async throws
   {
     let store = try scratch.open()

@@ -13,7 +13,7 @@ import Primitives
 ///     collection.lock   held while content is removed or copied
 ///     reserve           space that is kept for the database
 ///     objects           the URL of the object store, if that has the content
-///     database          the URL of the PostgreSQL database, if the records were moved there
+///     database          the URL of the PostgreSQL database, if the records are there
 struct DataFolder: Sendable {
   /// The path, without a slash at its end.
   let path: String
@@ -253,10 +253,12 @@ extension DataFolder {
 // MARK: - The database
 
 extension DataFolder {
-  /// Notes that the records were moved to a PostgreSQL database, so that nobody goes on with the former ones.
-  func setDatabase(_ url: String) throws(StoreError) { try write(url, to: databaseFile) }
+  /// Notes that the records are in a PostgreSQL database, so that nobody goes on with others.
+  func setDatabase(_ url: String) throws(StoreError) {
+    if recordsDatabase != url { try write(url, to: databaseFile) }
+  }
 
-  /// Throws `conflict` if the records were moved.
+  /// Throws `conflict` if the records are in a PostgreSQL database.
   func requireOwnRecords() throws(StoreError) {
     guard let url = recordsDatabase else { return }
     throw StoreError(

@@ -75,6 +75,7 @@ extension Store {
     default: throw StoreError(.missing, "there is no complete backup of richpush in \(backup)")
     }
     var missing = 0
+    if !isDump { try source.requireOwnRecords() }
     try Backup.build(path) { target in
       var blobs: [Digest] = []
       if isDump {
