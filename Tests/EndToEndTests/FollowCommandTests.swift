@@ -145,6 +145,8 @@ import Waiting
       let password = try await Self.run(
         "people", "password", "dora", on: server, input: "another horse\n")
       #expect(password.output == ["changed the password of dora"], "\(password.errors)")
+      let twice = try await Self.run("people", "add", "dora", on: server, input: "third horse\n")
+      #expect(twice.exitCode == 65 && twice.errors.contains("a user dora already"), "\(twice)")
       let dora = server.client("dora", password: "another horse")
       try await dora.register(handle: "AB12", tags: ["news"])
       let quota = try await Self.run("people", "quota", "dora", "--max-devices", "9", on: server)

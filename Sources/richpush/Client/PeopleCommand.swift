@@ -65,8 +65,15 @@ enum PeopleCommand: Command {
         try await users(client()))
     case ("add", let name?):
       let client = try client()
+      let password = try Terminal.readNewPassword()
+      // The request would change a user who is there: the role, and the password.
+      guard try await !users(client).contains(where: { $0.username == name }) else {
+        throw CommandLineError.failed(
+          "there is a user \(name) already: people role and people password change one",
+          exitCode: ExitCode.refused)
+      }
       try await client.putUser(
-        name, role: role ?? "device", password: Terminal.readNewPassword(), maxDevices: maxDevices)
+        name, role: role ?? "device", password: password, maxDevices: maxDevices)
       report.note("added \(name)")
     case ("role", let name?):
       guard let role else { throw CommandLineError.usage("--role is missing") }
@@ -74,9 +81,11 @@ enum PeopleCommand: Command {
       report.note("\(name) has the role \(role)")
     case ("password", let name?):
       let client = try client()
+      let password = try Terminal.readNewPassword()
+      // Not before: somebody may change it while the password is typed.
       let role = try await self.role(of: name, client)
       try await client.putUser(
-        name, role: role, password: Terminal.readNewPassword(), endRegistrations: endsRegistrations)
+        name, role: role, password: password, endRegistrations: endsRegistrations)
       report.note("changed the password of \(name)")
     case ("quota", let name?):
       guard let maxDevices else { throw CommandLineError.usage("--max-devices is missing") }
