@@ -79,6 +79,10 @@ struct RichPush {
     // What the server itself does is nobody's command.
     if command == ServeCommand.self { return try await command.run(arguments) }
     try await DataFolderAdmin.recordingUnixUser { try await command.run(arguments) }
+    if let failure = Terminal.outputFailure {
+      throw CommandLineError.failed(
+        "it was done, but what it printed could not be written to standard output: \(failure)")
+    }
   }
 
   private static func requireNoMore(_ rest: some Collection<String>) throws(CommandLineError) {

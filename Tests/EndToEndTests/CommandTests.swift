@@ -102,6 +102,13 @@ import Testing
     #expect(result.output.isEmpty)
   }
 
+  @Test func `what could not be written is no success`() async throws {
+    let program = try Package.program("richpush").path
+    let result = try await Child.run(
+      "/bin/sh", ["-c", "exec \(program) config template > /dev/full"])
+    #expect(result.exitCode == 1 && result.errors.contains("No space left"), "\(result)")
+  }
+
   @Test func `refuses a variable that nothing reads`() async throws {
     let result = try await Child.run(
       "richpush", ["device", "--user", "a"], environment: ["RICHPUSH_SEVER": "x"])

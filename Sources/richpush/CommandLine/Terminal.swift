@@ -1,10 +1,15 @@
 import Glibc
 import Primitives
+import Synchronization
 
 /// Input and output: results on standard output, everything else on standard error.
 enum Terminal {
   private static let output = FileDescriptor(owning: STDOUT_FILENO)
   private static let errors = FileDescriptor(owning: STDERR_FILENO)
+  private static let failure = Mutex<Errno?>(nil)
+
+  /// Why something that was printed is not in standard output; nil if all of it is, or nobody reads it any more.
+  static var outputFailure: Errno? { failure.withLock { $0 } }
 
   /// Prints a line, without the buffering of `Swift.print` into a pipe.
   static func print(_ line: TerminalText) {
@@ -76,8 +81,11 @@ enum Terminal {
     return readLine()
   }
 
-  // Errors are ignored: the reader may have ended (`richpush device | head -1`).
+  // What a command does goes on; its end tells of an error, unless the reader has ended (`richpush device | head -1`).
   private static func write(_ text: String, to file: FileDescriptor?) {
-    try? file?.write(Array(text.utf8))
+    do throws(Errno) { try file?.write(Array(text.utf8)) } catch {
+      guard file === output, error.rawValue != EPIPE else { return }
+      failure.withLock { $0 = $0 ?? error }
+    }
   }
 }
