@@ -71,6 +71,8 @@ struct RichPush {
     if command.options.contains(where: { $0.name == Option.data.name && $0.hasVariable }) {
       // Commands that open the store create files that others must not read.
       _ = initialUmask
+      // What they have changed reaches a running server also if nobody reads what they print.
+      signal(SIGPIPE, SIG_IGN)
       if arguments.string(Option.data.name) == nil {
         let environment = environment.merging(StoreLocation.variables) { $0.isEmpty ? $1 : $0 }
         arguments = try Arguments(rest, environment: environment, for: command)

@@ -43,6 +43,31 @@ import Waiting
     }
   }
 
+  @Test func `a change reaches the server also if nobody reads what the command prints`()
+    async throws
+  {
+    try await RunningServer.lend(flags: []) { scratch in
+      let added = try await Self.user("add", "alice", in: scratch, password: "the first secret")
+      #expect(added.exitCode == 0, "\(added.errors)")
+    } to: { server in
+      let old = server.client("alice", password: "the first secret")
+      _ = try await old.inbox()
+      let script = """
+        import os, subprocess, sys
+        reader, writer = os.pipe()
+        os.close(reader)
+        sys.exit(subprocess.run(sys.argv[1:], stdout=writer).returncode)
+        """
+      let changed = try await Child.run(
+        "/usr/bin/python3",
+        ["-c", script, Package.program("richpush").path, "user", "password", "alice"]
+          + ["--data", server.scratch.folder.path + "/var"], input: "the second secret\n")
+      #expect(changed.exitCode == 0, "\(changed)")
+      let error = await #expect(throws: RichPushError.self) { try await old.inbox() }
+      #expect(error?.status == 401)
+    }
+  }
+
   @Test func `a link with single sign-on is listed, and no other takes its place`() async throws {
     let flags = ["--oidc-issuer", "https://login.example", "--public-url", "https://push.example"]
     try await RunningServer.lend(flags: flags) { scratch in
