@@ -17,6 +17,31 @@ import Testing
     }
   }
 
+  @Test func `requests that wait for a token together fail together, and the next one asks again`()
+    async throws
+  {
+    let tokens = DeviceTokens()
+    let (gate, opening) = AsyncStream.makeStream(of: Void.self)
+    let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
+    let requests = Issued()
+    let fail: @Sendable () async throws -> String = {
+      _ = requests.next()
+      beginning.finish()
+      for await _ in gate {}
+      throw RichPushError(.unreachable, "away")
+    }
+    let all = [Task { try await tokens.token(of: "a", issue: fail) }]
+    for await _ in begun {}
+    let others = (0..<20).map { _ in Task { try await tokens.token(of: "a", issue: fail) } }
+    for _ in 0..<1000 { await Task.yield() }
+    opening.finish()
+    for request in all + others {
+      await #expect(throws: RichPushError.self) { try await request.value }
+    }
+    #expect(requests.count == 2, "it counts from 1")
+    #expect(try await tokens.token(of: "a") { "t-1" } == "t-1")
+  }
+
   @Test func `requests whose token was rejected together share the next one`() async throws {
     let tokens = DeviceTokens()
     let (gate, opening) = AsyncStream.makeStream(of: Void.self)

@@ -10,17 +10,23 @@ actor DeviceTokens {
   }
 
   /// The token of a device, which `issue` requests if there is none, or only the one that the server has rejected.
+  ///
+  /// Who waits for the same request gets the same error: a server that is away is not asked by one after the other.
   func token(
     of device: String, insteadOf rejected: String? = nil,
     issue: @escaping @Sendable () async throws -> String
   ) async throws -> String {
     while let known = tokens[device] {
-      if let token = try? await known.value, token != rejected { return token }
+      let token = try await known.value
+      if token != rejected { return token }
       // Another caller may have replaced it meanwhile.
       if tokens[device] == known { tokens[device] = nil }
     }
     let issued = Task { try await issue() }
     tokens[device] = issued
-    return try await issued.value
+    do { return try await issued.value } catch {
+      if tokens[device] == issued { tokens[device] = nil }
+      throw error
+    }
   }
 }
