@@ -35,8 +35,9 @@
       ccurl_set_text(handle, CURLOPT_URL, request.url.absoluteString)
       ccurl_set_text(handle, CURLOPT_PROTOCOLS_STR, "http,https")
       for (option, value) in [
-        (CURLOPT_NOSIGNAL, 1), (CURLOPT_CONNECTTIMEOUT, 30), (CURLOPT_LOW_SPEED_LIMIT, 1),
-        (CURLOPT_LOW_SPEED_TIME, request.timeout), (CURLOPT_MAXREDIRS, 5),
+        (CURLOPT_NOSIGNAL, 1), (CURLOPT_CONNECTTIMEOUT, min(30, request.timeout)),
+        (CURLOPT_LOW_SPEED_LIMIT, 1), (CURLOPT_LOW_SPEED_TIME, request.timeout),
+        (CURLOPT_MAXREDIRS, 5),
         (CURLOPT_FOLLOWLOCATION, request.method == "GET" ? 1 : 0),
       ] { ccurl_set_number(handle, option, value) }
       ccurl_set_socket_habits(handle)
