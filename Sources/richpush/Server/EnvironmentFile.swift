@@ -20,6 +20,11 @@ struct EnvironmentFile {
   /// The line of the valid assignment of a name.
   func line(of name: String) -> Int? { assignments.last { $0.name == name }?.line }
 
+  /// Whether systemd takes it for a variable's name: it ignores `export NAME`.
+  private static func isName(_ text: String) -> Bool {
+    text.wholeMatch(of: /[A-Za-z_][A-Za-z0-9_]*/) != nil
+  }
+
   private enum State {
     case beforeName, comment, commentEscape, name, beforeValue, value, escape, single, double,
       doubleEscape
@@ -36,10 +41,11 @@ struct EnvironmentFile {
       trailingSpace = state == .value && isSpace(scalar) ? trailingSpace + 1 : 0
     }
     func finish() {
+      state = .beforeName
+      guard Self.isName(name) else { return strayLines.append(start) }
       assignments.append(
         Assignment(
           name: name, value: String(value.unicodeScalars.dropLast(trailingSpace)), line: start))
-      state = .beforeName
     }
     for scalar in text.unicodeScalars + ["\n"] {
       switch state {

@@ -51,14 +51,15 @@ import Testing
       RICHPUSH_ASSETS=/srv/\\
       assets
       OTHER=value
+      export RICHPUSH_LOG_LEVEL=error
       """)
     #expect(code == 78)
     let lines = errors.split(separator: "\n").map(String.init)
-    #expect(lines.count == 7, "\(errors)")
+    #expect(lines.count == 8, "\(errors)")
     for (line, text) in [
       (3, "--listen must be HOST:PORT"), (5, "did you mean 'RICHPUSH_LISTEN'"), (6, "NAME=value"),
       (7, "RICHPUSH_DEMO must be 'yes' or 'no'"), (8, "RICHPUSH_APNS_KEY_FILE is not set"),
-      (9, "set again"),
+      (9, "set again"), (15, "NAME=value"),
     ] {
       #expect(
         lines.contains { $0.hasPrefix("richpush: \(line): ") && $0.contains(text) },
