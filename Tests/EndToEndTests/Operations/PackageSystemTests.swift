@@ -67,6 +67,17 @@ import Testing
     }
   }
 
+  @Test func `the unit ends no upgrade of large tables, and goes on while the database is away`()
+    throws
+  {
+    let unit = try Package.bytes("packaging/debian/richpush.service")
+    let lines = Set(String(decoding: unit, as: UTF8.self).split(separator: "\n"))
+    for line in [
+      "TimeoutStartSec=infinity", "StartLimitIntervalSec=0", "Restart=on-failure",
+      "RestartPreventExitStatus=64",
+    ] { #expect(lines.contains(Substring(line)), "\(line)") }
+  }
+
   @Test func `the changelog of the package has the program's version`() async throws {
     let version = try await Child.run("richpush", ["--version"]).output.first ?? ""
     let changelog = String(decoding: try Package.bytes("packaging/debian/changelog"), as: UTF8.self)
