@@ -388,7 +388,8 @@ package struct DataFolderAdmin: Sendable {
     do { return try await user(name).rawValue } catch let error as OperatorError {
       let begun = try await store.erasures.erasures()
       if let erasure = begun.first(where: { $0.name == name }) { return erasure.user.rawValue }
-      if begun.isEmpty { throw error }
+      // Any name may be that of one whose name is removed already.
+      guard begun.contains(where: { $0.name == nil }) else { throw error }
       return nil
     }
   }

@@ -287,6 +287,19 @@ import Waiting
     }
   }
 
+  /// Otherwise whoever mistypes a name would believe that this person is erased.
+  @Test func `nobody is erased for another whose erasure has begun`() async throws {
+    let scratch = try Scratch()
+    let users = try DataFolderAdmin(data: scratch.path + "/data", creates: true)
+    try await users.addUser("alice", password: "a-good-secret", role: "device")
+    let number = try #require(try await users.number(of: "alice"))
+    try await users.beginErasure(of: number)
+    #expect(try await users.number(of: "alice") == number)
+    await #expect(throws: OperatorError.self) { try await users.number(of: "alcie") }
+    _ = try await users.finishErasures { _ in }
+    await #expect(throws: OperatorError.self) { try await users.number(of: "alice") }
+  }
+
   @Test func `invalid names, passwords and roles of users are rejected`() async throws {
     let scratch = try Scratch()
     let users = try DataFolderAdmin(data: scratch.path + "/data", creates: true)

@@ -25,7 +25,8 @@ enum UserData {
     guard let number = found else {
       _ = try await users.finishErasures { Terminal.showProgress("\($0)") }
       Terminal.showProgress("")
-      return Terminal.print("finished the erasure that had begun")
+      return Terminal.print(
+        "\(name ?? "") is no user, or none any more: the erasure that had begun is finished")
     }
     let whom = name ?? "the user with the number \(number)"
     if !arguments.flag("yes"), isatty(STDIN_FILENO) == 1 {
