@@ -70,6 +70,12 @@ import Testing
     #expect(error?.reason.contains("has 1300 tags") == true)
   }
 
+  @Test func `refuses a list of very many tags`() throws {
+    let tags = Array(repeating: try Tag("a"), count: 1_000_000)
+    let error = #expect(throws: PushError.self) { try TagExpression(anyOf: tags) }
+    #expect(error?.reason.contains("has 1000000 tags; 20 are allowed.") == true)
+  }
+
   @Test func `knows which tags only the server may give`() throws {
     #expect(try Tag.username("alice").name == "username:alice")
     #expect(try Tag("username:bob").isReserved)

@@ -23,7 +23,8 @@ package struct TagExpression: Sendable, Hashable, CustomStringConvertible {
   package init(_ text: String) throws(PushError) {
     var parser = TagParser(text)
     root = try parser.parse()
-    try check()
+    let (count, isPlain) = root.size
+    try Self.check(count, isPlain: isPlain)
   }
 
   /// Matches devices with at least one of the tags.
@@ -31,8 +32,9 @@ package struct TagExpression: Sendable, Hashable, CustomStringConvertible {
     guard let first = tags.first else {
       throw PushError(.malformedTags, "An audience needs at least one tag.")
     }
+    // First: the tree is as deep as they are many.
+    try Self.check(tags.count, isPlain: true)
     root = tags.dropFirst().reduce(.tag(first)) { .or($0, .tag($1)) }
-    try check()
   }
 
   /// The expression in its shortest spelling, as it goes into `ServiceBusNotification-Tags`.
@@ -41,9 +43,8 @@ package struct TagExpression: Sendable, Hashable, CustomStringConvertible {
   /// All tags in it.
   package var tags: [Tag] { root.tags }
 
-  private func check() throws(PushError) {
-    let (count, isPlain) = root.size
-    let limit = isPlain ? Self.plainLimit : Self.mixedLimit
+  private static func check(_ count: Int, isPlain: Bool) throws(PushError) {
+    let limit = isPlain ? plainLimit : mixedLimit
     guard count > limit else { return }
     throw PushError(
       .malformedTags,
