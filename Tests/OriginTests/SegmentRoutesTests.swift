@@ -77,7 +77,8 @@ import Waiting
         (#"{"language":"x"}"#, 422, "BCP 47"), (#"{"platform":"ios"}"#, 422, "one of apns"),
         (#"{"lastContact":0}"#, 422, "days"), (#"{"lastContact":"x"}"#, 400, "lastContact"),
         (#"{"attributes":{}}"#, 400, "names none"), (#"{"attributes":{"A":"b"}}"#, 422, "A"),
-        (#"{"opened":99}"#, 422, "does not see"), (#"{"notOpened":-1}"#, 422, "ID"),
+        (#"{"opened":99}"#, 422, "does not see"),
+        (#"{"opened":\#(Int.max)}"#, 422, "does not see"), (#"{"notOpened":-1}"#, 422, "ID"),
       ] {
         let answer = try await Self.send(server, "PUT", "/a", body)
         #expect(answer.status == status, "\(body): \(answer.status) \(answer.detail ?? "")")

@@ -96,6 +96,8 @@ extension Store {
   /// A notification that its sender and admins may still see though it has expired or was withdrawn; nil if there is
   /// none.
   func sentNotification(_ id: Int) async throws -> SentNotification? {
+    // A segment or an audience may name any number.
+    guard RequestContext.ids.contains(id) else { return nil }
     let found = try await sent.sent(by: nil, before: id + 1, limit: 1).first
     return found?.notification.id == id ? found : nil
   }
