@@ -185,6 +185,15 @@ import Testing
     #expect(try await store.assets.assetTypes() == ["img"])
   }
 
+  @Test func `names that differ only in Unicode's form can be listed`() async throws {
+    let store = try scratch.open()
+    // Such a file cannot be an asset, and is listed as it is named.
+    for name in ["\u{E9}\\u{A}", "e\u{301}\\u{A}"] {
+      try await store.assets.putAsset(asset("img", name))
+    }
+    #expect(try await store.assets.assetStamps("img").count == 1)
+  }
+
   @Test func `refuses an asset whose content was never stored`() async throws {
     let store = try scratch.open()
     var asset = asset("img", "a.png")

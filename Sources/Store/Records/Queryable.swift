@@ -92,13 +92,15 @@ extension Queryable {
   }
 
   /// The rows of two columns, as keys and values; the keys must be unique.
+  ///
+  /// Of texts that differ only in Unicode's form, which a database takes for two and Swift for one, the last counts.
   func dictionary<Key: Column & Hashable, Value: Column>(
     _ sql: String, _ values: any Parameter...
   ) throws -> [Key: Value] {
     let pairs = try rows(sql, values: values, limit: .max) { row in
       (try row.next(Key.self), try row.next(Value.self))
     }
-    return Dictionary(uniqueKeysWithValues: pairs)
+    return Dictionary(pairs) { $1 }
   }
 
   /// The first row, as the result of `read`; nil if there is none.
