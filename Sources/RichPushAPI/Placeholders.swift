@@ -40,7 +40,8 @@ package struct PlaceholderText: Sendable, Equatable {
       guard let end = rest.firstRange(of: "}}") else {
         isValid = false
         literal += "{{"
-        continue
+        // No later one has an end: to look for each would take a time that grows with the square of the length.
+        break
       }
       let words = rest[..<end.lowerBound].split(
         separator: "|", maxSplits: 1, omittingEmptySubsequences: false)

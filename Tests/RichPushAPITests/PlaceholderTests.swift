@@ -28,6 +28,11 @@ import Testing
     #expect(message.faults(allowing: []).map(\.member) == ["message"])
   }
 
+  @Test(.timeLimit(.minutes(1))) func `very many without an end are refused at once`() {
+    let text = String(repeating: "{{a", count: 300_000)
+    #expect(!PlaceholderText(text).isValid)
+  }
+
   @Test func `a value cannot change what is around it`() {
     #expect(Self.text("{{a}}", ["a": "{{b}} {{{{", "b": "x"]) == "{{b}} {{{{")
     #expect(Self.text("[{{a}}]", ["a": "x\u{0}\n\r\t\u{1b}\u{85}\u{2028}y"]) == "[xy]")
