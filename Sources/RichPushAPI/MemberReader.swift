@@ -9,6 +9,8 @@ struct MemberReader<Key: CodingKey & CaseIterable> {
   private let members: KeyedDecodingContainer<Key>
   private let text: Data?
   private var faults: [ServiceError.Fault] = []
+  /// The most faults of the items of one member: a body may have a hundred thousand of them.
+  private static var mostFaults: Int { 20 }
 
   /// - Throws: a `DecodingError` if it is no object.
   init(_ decoder: any Decoder) throws {
@@ -39,7 +41,8 @@ struct MemberReader<Key: CodingKey & CaseIterable> {
     }
     guard case .some(.some(var items)) = items else { return nil }
     var found: [Item] = []
-    while !items.isAtEnd {
+    let most = faults.count + Self.mostFaults
+    while !items.isAtEnd, faults.count < most {
       // A decoder of its own, so that an item that is wrong does not stop the others from being read.
       guard let item = try? items.superDecoder() else { break }
       if let value = attempt(key, { _ in try Item(from: item) }) { found.append(value) }
@@ -57,7 +60,8 @@ struct MemberReader<Key: CodingKey & CaseIterable> {
     }
     guard case .some(.some(let entries)) = entries else { return nil }
     var found: [String: Item] = [:]
-    for name in entries.allKeys {
+    let most = faults.count + Self.mostFaults
+    for name in entries.allKeys where faults.count < most {
       found[name.stringValue] = attempt(at: entries.codingPath + [name]) { _ in
         try entries.decode(Item.self, forKey: name)
       }

@@ -212,7 +212,8 @@ private struct MessageRules {
         require(
           !isMissing, "\(name).\(member)", "must be left out: the message itself has no \(member)")
       }
-      for (id, label) in (texts.actions ?? [:]).sorted(by: { $0.key < $1.key }) {
+      let labels = (texts.actions ?? [:]).sorted { $0.key < $1.key }
+      for (id, label) in labels.prefix(NotificationMessage.mostActions + 1) {
         checkLine("\(name).actions.\(id)", label, atMost: 64)
         require(
           message.actions?.contains { $0.id == id } == true, "\(name).actions.\(id)",
@@ -304,7 +305,7 @@ private struct MessageRules {
     let most = NotificationMessage.mostActions
     require(actions.count <= most, "actions", "must have at most \(most) buttons")
     var ids: Set<String> = []
-    for (index, action) in actions.enumerated() {
+    for (index, action) in actions.prefix(most).enumerated() {
       let name = "actions[\(index)]"
       let isID =
         (1...32).contains(action.id.utf8.count)

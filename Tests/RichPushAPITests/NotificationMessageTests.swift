@@ -62,6 +62,21 @@ import Testing
       ])
   }
 
+  @Test(arguments: [
+    (#""actions":[ITEMS]"#, "1"), (#""actions":[ITEMS]"#, #"{"id":"","label":""}"#),
+    (#""variables":{ITEMS}"#, "KEY:1"), (#""values":{ITEMS}"#, "KEY:1"),
+    (#""languages":{ITEMS}"#, "KEY:1"),
+    (
+      #""message":"m","actions":[{"id":"a","label":"A"}],"languages":{"de":{"actions":{ITEMS}}}"#,
+      #"KEY:"""#
+    ),
+  ])
+  func `of very many faults the first are named`(json: String, item: String) {
+    let items = (0..<1000).map { item.replacing("KEY", with: "\"v\($0)\"") }
+    let faults = Self.faults(json.replacing("ITEMS", with: items.joined(separator: ",")))
+    #expect((1...40).contains(faults.count))
+  }
+
   @Test func `each fault says what must be`() throws {
     let (long, line) = (Self.text(20_000), #"a\nb"#)
     let wrong = [
