@@ -91,6 +91,7 @@ struct WebKitRules {
     let texts: [(title: String?, text: String)] = [
       (nil, "Look"), ("Parcel", ""), (nil, ""), (nil, " \n"), ("Parcel", "a\"\\\u{1}\u{2}👨‍👩‍👧"),
       ("Parcel", String(repeating: "ä\"", count: 3000)),
+      (nil, String(repeating: "ä\"", count: 3000)),
     ]
     for (title, text) in texts {
       for form in PushForm.allCases {

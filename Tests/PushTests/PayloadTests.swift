@@ -159,6 +159,24 @@ import Testing
     #expect(alert["body"] == "" && alert["subtitle"]?.hasSuffix("s…") == true)
   }
 
+  @Test(arguments: [nil, "Parcel"])
+  func `a long text takes all the room that there is`(title: String?) {
+    var long = message(String(repeating: "x", count: 9000))
+    (long.message.title, long.page) = (title, "https://push.example/app/#7")
+    for subtitle in [nil, "Order 4711"] {
+      long.message.subtitle = subtitle
+      let templates: [(template: PayloadTemplate, limit: Int)] = [
+        (.apple(long), PushPayload.limit), (.web(long), PushPayload.webLimit),
+        (.declarative(long), PushPayload.webLimit),
+        (.firebase(long, as: .notification), PushPayload.webLimit),
+      ]
+      for (template, limit) in templates {
+        #expect(template.isCut && (limit - 8...limit).contains(template.largestSize))
+      }
+      #expect(PayloadTemplate.declarative(long).payload().json.hasPrefix(#"{"web_push":8030"#))
+    }
+  }
+
   @Test func `what cannot be shortened enough is too large`() {
     var long = message("a")
     long.message.title = String(repeating: "\"", count: 1024)

@@ -79,11 +79,12 @@ package struct PayloadTemplate: Sendable, Hashable {
     }
     for part in [\NotificationMessage.text.optional, \.subtitle] where Self.size(text) > limit {
       guard let whole = fitted.message[keyPath: part] else { continue }
-      fitted.message[keyPath: part] = ""
-      let empty = size()
       fitted.message[keyPath: part] = "x"
-      // A template may contain it more than once.
-      let space = max(0, limit - empty) / max(1, size() - empty)
+      let one = size()
+      fitted.message[keyPath: part] = "xx"
+      // A template may contain it more than once, and something else instead if there is none.
+      let times = max(1, size() - one)
+      let space = max(0, limit - one + times) / times
       fitted.message[keyPath: part] = Self.shorten(whole, to: space)
       text = template(fitted)
       isCut = true
