@@ -239,10 +239,14 @@ private struct MessageRules {
   }
 
   mutating func checkPlaceholders(_ member: String, _ text: String) {
+    let template = PlaceholderText(text)
     require(
-      PlaceholderText(text).isValid, member,
+      template.isValid, member,
       "must have {{ only in {{name}} and {{name|default}}; a literal one is {{{{",
       .invalidRequest)
+    // Of the same name, too: thousands with long values would make a text of a megabyte.
+    let most = NotificationMessage.mostPlaceholders
+    require(template.count <= most, member, "must have at most \(most) placeholders")
   }
 
   mutating func checkIcon(_ icon: String?) {

@@ -66,6 +66,13 @@ package struct PlaceholderText: Sendable, Equatable {
     return (all, required)
   }
 
+  /// The number of its placeholders, also of those of the same name.
+  package var count: Int {
+    parts.count { part in
+      if case .value = part { true } else { false }
+    }
+  }
+
   /// Whether it has any.
   var hasPlaceholders: Bool { !names.all.isEmpty }
 
@@ -159,6 +166,8 @@ package struct PlaceholderText: Sendable, Equatable {
 }
 
 extension NotificationMessage {
+  /// The most placeholders in one text.
+  package static let mostPlaceholders = 64
   /// The most placeholders' names in a message, and the most values of a recipient.
   package static let mostValues = 32
   /// The longest value, in bytes.

@@ -245,6 +245,10 @@ import Testing
       #"{"notification":{"data":["\#((0..<65).map { "{{a\($0)}}" }.joined())"],"message":"a"}}"#,
       "64 placeholders"
     ),
+    (
+      #"{"notification":{"message":"\#(String(repeating: "{{a}}", count: 65))"}}"#,
+      "64 placeholders"
+    ),
     (#"{"notification":{"message":"\#(String(repeating: "a", count: 17_000))"}}"#, "16384 bytes"),
   ])
   func `a template that is none is refused with a sentence`(template: String, words: String) throws

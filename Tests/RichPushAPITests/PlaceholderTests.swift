@@ -119,6 +119,9 @@ import Testing
     #expect(faults(#""values":{"username:alice":7}"#) == ["values.username:alice"])
     let names = (0...32).map { "{{v\($0)|x}}" }.joined()
     #expect(faults(#""title":"\#(names)""#) == ["message"])
+    let same = String(repeating: "{{a}}", count: 65)
+    #expect(faults(#""alt":"\#(same.dropFirst(5))""#) == [])
+    #expect(faults(#""alt":"\#(same)""#) == ["alt"])
     #expect(faults(#""onMissing":"ignore""#) == ["onMissing"])
   }
 }

@@ -45,6 +45,9 @@ struct EventText: Sendable {
   /// The paths of its placeholders.
   var paths: Set<String> { template.names.all }
 
+  /// The number of its placeholders: each may take as much space as all of its value.
+  var count: Int { template.count }
+
   /// Whether it begins with a placeholder.
   var beginsWithValue: Bool { text.hasPrefix("{{") && !text.hasPrefix("{{{{") }
 

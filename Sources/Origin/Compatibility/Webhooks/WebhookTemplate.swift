@@ -256,7 +256,7 @@ struct WebhookTemplate: Sendable {
         )
         return nil
       }
-      placeholders += text.paths.count
+      placeholders += text.count
       for path in text.paths.compactMap(EventPath.init) { note(path) }
       return text
     }
