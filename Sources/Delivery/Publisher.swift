@@ -256,7 +256,7 @@ package struct Publisher: Sendable {
         richType: richType, message: draft.message.text, payload: payload))
     if let old, old.blob != nil, old.richType == richType, old.payload == payload {
       content.take(old, in: store)
-      if old.hasAssetAlt { content.alt = old.said.alt }
+      if old.hasAssetAlt { content.alt = old.plainAlt }
     } else if case .sent(let user) = usable {
       if let earlier = try await store.notifications.notification(
         richType, payload: AssetName(payload)?.value ?? payload, sentTo: user),
@@ -264,7 +264,7 @@ package struct Publisher: Sendable {
       {
         try await store.blobs.ensureUploaded(blob)
         content.take(earlier, in: store)
-        content.alt = earlier.said.alt
+        content.alt = earlier.plainAlt
       } else {
         guard plugin.takesLiteralContent else { throw Self.unusable }
         content.source.payload = try assets.validator.literal(payload, for: plugin)
@@ -373,6 +373,13 @@ package struct Publisher: Sendable {
         "There is no asset \(name.value.quoted) in assets/\(richType)"
           + (similar.map { "; " + $0 } ?? "."))
     }
+  }
+}
+
+extension StoredNotification {
+  /// The alternative text without placeholders, as an asset has it.
+  fileprivate var plainAlt: String? {
+    said.alt.map { PlaceholderText($0).text(with: said.variables ?? [:], in: .text) }
   }
 }
 

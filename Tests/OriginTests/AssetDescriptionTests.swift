@@ -196,7 +196,7 @@ import Waiting
     try await withServer { server in
       try server.scratch.write("two", to: "assets/note/b.txt")
       _ = try await patch(server, #"{"alt":"A dog","focus":"0.2,0.6"}"#)
-      _ = try await patch(server, #"{"alt":"A cat"}"#, "/api/assets/note/b.txt")
+      _ = try await patch(server, #"{"alt":"A {{cat}}"}"#, "/api/assets/note/b.txt")
       let (taken, own) = (try await send(server), try await send(server, #","alt":"Mine""#))
       _ = try await patch(server, #"{"alt":"Later","focus":"1,1"}"#)
       func amend(_ notification: [String: Any], _ body: String) async throws -> [String: Any] {
@@ -210,7 +210,9 @@ import Waiting
       #expect(text["alt"] as? String == "A dog")
       #expect(try await server.store.notifications.notification(0)?.focus == "0.2,0.6")
       let media = try await amend(taken, #"{"payload":"b.txt"}"#)
-      #expect(media["alt"] as? String == "A cat")
+      #expect(media["alt"] as? String == "A {{{{cat}}")
+      let again = try await amend(taken, #"{"message":"o"}"#)
+      #expect(again["alt"] as? String == "A {{{{cat}}")
       #expect(try await server.store.notifications.notification(0)?.focus == nil)
       #expect(try await amend(own, #"{"payload":"b.txt"}"#)["alt"] as? String == "Mine")
       #expect(try await amend(own, #"{"alt":null}"#)["alt"] == nil)
