@@ -3,33 +3,32 @@ package enum ConnectionURL {
   /// Whether the URL has a password, as part of the authority or as a parameter.
   package static func hasPassword(_ url: String) -> Bool { hidingPassword(url) != url }
 
-  /// The URL with another word in place of its password.
+  /// The URL with another word in place of its password, and of the one of its key's file.
   package static func hidingPassword(_ url: String) -> String {
-    replacePassword(in: url, authority: ":(secret)", parameter: "password=(secret)")
+    replacePasswords(in: url, with: "(secret)")
   }
 
-  /// The URL without its password.
+  /// The URL without its password, and the one of its key's file.
   package static func removingPassword(_ url: String) -> String {
-    replacePassword(in: url, authority: "", parameter: "")
-      .replacing("?&", with: "?")
-      .replacing("&&", with: "&")
+    replacePasswords(in: url, with: nil)
   }
 
-  private static func replacePassword(
-    in url: String, authority: String, parameter: String
-  ) -> String {
+  private static func replacePasswords(in url: String, with word: String?) -> String {
     guard let start = url.firstRange(of: "://")?.upperBound else { return url }
     let end = url[start...].firstIndex { $0 == "/" || $0 == "?" } ?? url.endIndex
-    var shown = String(url[..<start])
+    var shown = url[..<end]
     if let at = url[start..<end].lastIndex(of: "@"),
       let colon = url[start..<at].firstIndex(of: ":")
     {
-      shown += url[start..<colon] + authority + url[at...]
-    } else {
-      shown += url[start...]
+      shown = url[..<colon] + (word.map { ":" + $0 } ?? "") + url[at..<end]
     }
-    guard let name = shown.firstRange(of: "password=") else { return shown }
-    let rest = shown[name.upperBound...].firstIndex(of: "&") ?? shown.endIndex
-    return shown[..<name.lowerBound] + parameter + shown[rest...]
+    let query = url[end...].firstIndex(of: "?") ?? url.endIndex
+    shown += url[end..<query]
+    let parameters = url[query...].dropFirst().split(separator: "&").compactMap { parameter in
+      let name = parameter.prefix { $0 != "=" }
+      guard ["password", "sslpassword"].contains(name) else { return String(parameter) }
+      return word.map { "\(name)=\($0)" }
+    }
+    return shown + (parameters.isEmpty ? "" : "?" + parameters.joined(separator: "&"))
   }
 }
