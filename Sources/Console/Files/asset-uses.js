@@ -2,7 +2,7 @@
 import { assetPath, get, query } from "./api.js";
 import { fill, h } from "./dom.js";
 import { number, time } from "./format.js";
-import { state } from "./screen.js";
+import { attempt, state } from "./screen.js";
 import { texts } from "./texts.js";
 
 const t = texts.uses;
@@ -11,7 +11,7 @@ const t = texts.uses;
 export function assetUses(asset, left) {
   const list = h("ul");
   const rest = h("p", { class: "quiet" });
-  const more = h("button", { type: "button", hidden: true, on: { click: () => load(more.dataset.next) } }, texts.more);
+  const more = h("button", { type: "button", hidden: true, on: { click: () => attempt(more, () => load(more.dataset.next)) } }, texts.more);
   const summary = h("summary", {}, t.title);
   let hidden = 0;
   async function load(before) {

@@ -2,6 +2,7 @@
 import { assetMedia, assetPath, get, post, query } from "./api.js";
 import { fill, h, icon } from "./dom.js";
 import { bytes, exactTime, kind, number, time } from "./format.js";
+import { attempt } from "./screen.js";
 import { texts } from "./texts.js";
 
 const t = texts.versions;
@@ -22,7 +23,7 @@ export function earlierVersions(asset, restored) {
 /** A dialog with what was removed; `restored` is called with each asset that is there again. */
 export function showRemoved(restored) {
   const content = h("div", { class: "versions" }, texts.loading);
-  const more = h("button", { type: "button", hidden: true, on: { click: () => load(more.dataset.next) } }, texts.more);
+  const more = h("button", { type: "button", hidden: true, on: { click: () => attempt(more, () => load(more.dataset.next)) } }, texts.more);
   const dialog = h("dialog", { class: "wide", "aria-labelledby": "removed-title", on: { close: () => dialog.remove() } },
     h("form", { method: "dialog" },
       h("div", { class: "head" }, h("h2", { id: "removed-title" }, t.removed),

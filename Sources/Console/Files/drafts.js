@@ -2,7 +2,7 @@
 import { get, post, put, remove } from "./api.js";
 import { fill, h, icon } from "./dom.js";
 import { time } from "./format.js";
-import { confirmed } from "./screen.js";
+import { attempt, confirmed } from "./screen.js";
 import { texts } from "./texts.js";
 
 const t = texts.drafts;
@@ -63,7 +63,7 @@ export function chooseDraft() {
           list.append(...drafts.map(entry));
           if (!list.children.length) fill(list, h("li", { class: "quiet" }, none));
           more.hidden = next === null;
-          more.onclick = () => read(next);
+          more.onclick = () => attempt(more, () => read(next));
         } catch (problem) {
           fill(list, h("li", { class: "problem", role: "alert" }, problem.message));
         }

@@ -83,7 +83,7 @@ function show() {
   for (const dialog of document.querySelectorAll("dialog")) dialog.close();
   const screen = document.createElement(below[`${found}/${rest[0]}`] ?? (found === "sent" && rest[0] ? "console-notification" : tag));
   screen.session = session;
-  screen.parameters = rest.map(decodeURIComponent);
+  screen.parameters = rest.map((part) => { try { return decodeURIComponent(part); } catch { return part; } });
   for (const link of document.querySelectorAll("nav a")) {
     if (link.dataset.name === found) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");

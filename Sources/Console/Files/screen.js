@@ -14,6 +14,21 @@ export function say(text, isProblem = false) {
   toast.timer = setTimeout(() => toast.replaceChildren(), 6000);
 }
 
+/** Does something for a button, once at a time, and says what went wrong. */
+export async function attempt(button, action) {
+  const hadFocus = document.activeElement === button;
+  button.disabled = true;
+  try {
+    return await action();
+  } catch (problem) {
+    say(problem.message, true);
+  } finally {
+    button.disabled = false;
+    // A disabled button loses it.
+    if (hadFocus && document.activeElement === document.body) button.focus();
+  }
+}
+
 /** A screen: a heading, what can be done, and what `load` returns. */
 export class Screen extends HTMLElement {
   connectedCallback() {
@@ -44,19 +59,8 @@ export class Screen extends HTMLElement {
     say(text, isProblem);
   }
 
-  /** Does something for a button, once at a time, and says what went wrong. */
-  async attempt(button, action) {
-    const hadFocus = document.activeElement === button;
-    button.disabled = true;
-    try {
-      return await action();
-    } catch (problem) {
-      this.say(problem.message, true);
-    } finally {
-      button.disabled = false;
-      // A disabled button loses it.
-      if (hadFocus && document.activeElement === document.body) button.focus();
-    }
+  attempt(button, action) {
+    return attempt(button, action);
   }
 }
 

@@ -4,7 +4,7 @@ import { countWords, labelOf } from "./audience-names.js";
 import { fill, h, icon } from "./dom.js";
 import { faultsOf, field, focusOn, showFaults } from "./fields.js";
 import { importPeople } from "./import-dialog.js";
-import { confirmed } from "./screen.js";
+import { attempt, confirmed } from "./screen.js";
 import { texts } from "./texts.js";
 
 const t = texts.segments;
@@ -23,7 +23,7 @@ export function chooseSegment() {
         list.append(...segments.map(entry));
         if (!list.children.length) fill(list, h("li", { class: "quiet" }, t.none));
         more.hidden = next === null;
-        more.onclick = () => read(next);
+        more.onclick = () => attempt(more, () => read(next));
       } catch (problem) {
         fill(list, h("li", { class: "problem", role: "alert" }, problem.message));
       }

@@ -134,15 +134,19 @@ final class EventLoop {
     guard let listener = listener?.number else { return }
     for _ in 0..<limit {
       var (descriptor, address) = acceptOne(listener)
+      var error = errno
       var isSpare = false
-      if descriptor < 0, [EMFILE, ENFILE].contains(errno) {
-        ConnectionLimiter.warnOfDescriptorShortage(errno, context.log)
+      if descriptor < 0, [EMFILE, ENFILE].contains(error) {
+        ConnectionLimiter.warnOfDescriptorShortage(error, context.log)
         isSpare = spares.releaseOne()
-        if isSpare { (descriptor, address) = acceptOne(listener) }
+        if isSpare {
+          (descriptor, address) = acceptOne(listener)
+          error = errno
+        }
       }
       guard descriptor >= 0 else {
-        if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { pauseAccepting() }
-        if errno == ECONNABORTED || errno == EINTR { continue }
+        if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(error) { pauseAccepting() }
+        if error == ECONNABORTED || error == EINTR { continue }
         return
       }
       add(descriptor, from: IPAddress.text(address), isSpare: isSpare)

@@ -137,7 +137,7 @@ struct MediaRoutes: Sendable {
     var fields: Fields = [
       "Cache-Control": "private, no-cache",
       "Content-Security-Policy": "default-src 'none'; sandbox",
-      "X-Content-Type-Options": "nosniff", "Vary": "Accept-Language",
+      "Vary": "Accept-Language",
     ]
     if let language = said.language { fields["Content-Language"] = language }
     return .bytes(
