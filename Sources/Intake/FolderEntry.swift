@@ -51,10 +51,10 @@ package struct FolderEntry: Sendable, Hashable {
 }
 
 extension stat {
-  /// When the file was written last, to the second; the nearest one of the years that dates are written with (RFC 3339),
-  /// since some file systems have any.
+  /// When the file was written last, to the second; the nearest one of the years 1600 to 9999, which every program writes
+  /// in the same way, since some file systems have any.
   var written: Date {
-    let seconds = min(max(st_mtim.tv_sec, -62_135_596_800), 253_402_300_799)
+    let seconds = min(max(st_mtim.tv_sec, -11_676_096_000), 253_402_300_799)
     return Date(timeIntervalSince1970: Double(seconds))
   }
 

@@ -20,6 +20,7 @@ final class MemoryOutbox: PushQueue {
     var silentPushes: [OutgoingPush.Target: [Date]] = [:]
     var history: [Settlement] = []
     var commits = 0
+    var lastCommit: Date?
     var failures = 0
     var pause: PushPause?
     var watchers: [Int: (count: Int, continuation: CheckedContinuation<Void, Never>)] = [:]
@@ -45,6 +46,9 @@ final class MemoryOutbox: PushQueue {
   var history: [Settlement] { state.withLock { $0.history } }
 
   var commits: Int { state.withLock { $0.commits } }
+
+  /// When settlements were committed last.
+  var lastCommit: Date? { state.withLock { $0.lastCommit } }
 
   /// The last word on each job.
   var outcomes: [Settlement.Outcome?] { state.withLock { $0.entries.map(\.outcome) } }
@@ -127,6 +131,7 @@ final class MemoryOutbox: PushQueue {
       for settlement in settlements { settle(settlement, in: &state) }
       state.history += settlements
       state.commits += 1
+      state.lastCommit = now()
       let woken = state.watchers.filter { $0.value.count <= state.history.count }
       for id in woken.keys { state.watchers[id] = nil }
       return woken.values
