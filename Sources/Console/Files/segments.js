@@ -156,6 +156,9 @@ function editSegment(saved) {
     async function save(event) {
       event.preventDefault();
       button.disabled = true;
+      // A count that is on its way would take away what is said now.
+      clearTimeout(timer);
+      asked += 1;
       const name = controls.name.value.trim();
       try {
         if (!/^[A-Za-z0-9][A-Za-z0-9_.-]{0,49}$/.test(name)) {
