@@ -36,6 +36,7 @@ final class PostgresDatabase: Engine {
       // What changes large tables takes longer than a statement may, and so does a node that is at it already.
       try PostgresSchema.migrate(
         PostgresConnection(url, for: .maintenance), initialize: initialize)
+      contact?.recordLife()
     }
     try PostgresSchema.requireFinishedMigration(connection)
     writer = PostgresWriter(
