@@ -287,7 +287,7 @@ import Waiting
     }
   }
 
-  /// Otherwise whoever mistypes a name would believe that this person is erased.
+  /// Otherwise somebody who mistypes a name would believe that this person is erased.
   @Test func `nobody is erased for another whose erasure has begun`() async throws {
     let scratch = try Scratch()
     let users = try DataFolderAdmin(data: scratch.path + "/data", creates: true)

@@ -160,7 +160,7 @@ import Testing
   }
 
   @Test(arguments: [nil, "Parcel"])
-  func `a long text takes all the room that there is`(title: String?) {
+  func `a long text takes all the space that there is`(title: String?) {
     var long = message(String(repeating: "x", count: 9000))
     (long.message.title, long.page) = (title, "https://push.example/app/#7")
     for subtitle in [nil, "Order 4711"] {

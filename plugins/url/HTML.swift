@@ -157,7 +157,7 @@ enum PageText {
       output.withUnsafeMutableBufferPointer { output in
         var (from, left) = (input.baseAddress, input.count)
         var (to, capacity) = (output.baseAddress, output.count)
-        // Some characters take more than four times as many bytes in UTF-8: what has no room is left out.
+        // Some characters take more than four times as many bytes in UTF-8: what has no space is left out.
         while iconv(converter, &from, &left, &to, &capacity) == -1, errno == EILSEQ, left > 0,
           capacity > 0
         {

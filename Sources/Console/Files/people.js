@@ -66,7 +66,7 @@ class People extends Screen {
       event.preventDefault();
       save.disabled = true;
       try {
-        // Whoever has the name would get this role and this password.
+        // A person who has the name would get this role and this password.
         if (!user && (await isThere(name.value))) throw new Error(t.isThere(name.value));
         await put(path(name.value), {
           role: role.value, ...(password.value && { password: password.value, endRegistrations: endRegistrations.checked }),

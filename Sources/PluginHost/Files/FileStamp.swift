@@ -57,7 +57,7 @@ struct FileStamp: Hashable {
 
   /// A time in nanoseconds since 1970; the nearest one of the years 1678 to 2261, for which they are few enough.
   ///
-  /// Whoever owns a file can set another year: a plugin that of its TMPDIR.
+  /// The owner of a file can set another year: a plugin that of its TMPDIR.
   static func nanoseconds(_ time: timespec) -> Int {
     min(max(time.tv_sec, -9_223_372_036), 9_223_372_035) * 1_000_000_000 + time.tv_nsec
   }
