@@ -14,8 +14,8 @@ protocol EventFormat: Sendable {
   func missed() async throws -> [EndedNotification]
   /// Tells of notifications that ended, to a client that has got the events up to one.
   func write(_ ended: [EndedNotification], after last: Int) -> [UInt8]
-  /// Writes events: the bytes, and which of the events the client gets.
-  func write(_ events: [FeedEvent]) async -> (bytes: [UInt8], shown: [FeedEvent])
+  /// Writes an event; nil if the client does not get it.
+  func write(_ event: FeedEvent) async -> [UInt8]?
 }
 
 extension EventFormat {
@@ -36,12 +36,9 @@ struct ServerSentEvents: EventFormat {
   /// An ID without data, so that a client disconnected before the first event can resume, too.
   func opening(after last: Int) -> [UInt8] { Array("id: \(last)\n\n".utf8) }
 
-  func write(_ events: [FeedEvent]) -> (bytes: [UInt8], shown: [FeedEvent]) {
-    let bytes = events.flatMap { event in
-      ServerSentEvent(
-        id: String(event.sequence), name: event.name, data: event.data(for: languages)
-      ).bytes
-    }
-    return (bytes, events)
+  func write(_ event: FeedEvent) -> [UInt8]? {
+    ServerSentEvent(
+      id: String(event.sequence), name: event.name, data: event.data(for: languages)
+    ).bytes
   }
 }

@@ -203,10 +203,10 @@ extension EventStream {
     for event in events {
       // A client resumes after all that have the same number.
       if bytes.count >= Self.batchSize, event.sequence != events[count - 1].sequence { break }
-      let written = await format.write([event])
-      bytes += written.bytes
-      shown += written.shown
       count += 1
+      guard let written = await format.write(event) else { continue }
+      bytes += written
+      shown.append(event)
     }
     return (bytes, shown, count)
   }

@@ -40,14 +40,9 @@ struct NtfyFormat: EventFormat {
       Self.notice("open", NtfyID.text(ofEvent: last), topics.list), event: "open")
   }
 
-  func write(_ events: [FeedEvent]) async -> (bytes: [UInt8], shown: [FeedEvent]) {
-    var (bytes, shown) = ([UInt8](), [FeedEvent]())
-    for event in events {
-      guard let message = await message(of: event) else { continue }
-      shown.append(event)
-      for text in texts(of: message) { bytes += transport.framed(text) }
-    }
-    return (bytes, shown)
+  func write(_ event: FeedEvent) async -> [UInt8]? {
+    guard let message = await message(of: event) else { return nil }
+    return texts(of: message).flatMap { transport.framed($0) }
   }
 
   /// What an event tells the reader; nil if the reader does not want it.
