@@ -55,7 +55,7 @@ extension DropFolder {
     _ fill: (_ target: FileDescriptor) throws(ServiceError) -> Void
   ) throws(ServiceError) -> String {
     let folder = try createFolder(richType)
-    let temporary = Self.temporary + String(UInt64.random(in: .min ... .max), radix: 36)
+    let temporary = Self.temporary + .randomName()
     // A file with this name in another of Unicode's forms is the one that is replaced.
     let spelling = Self.spelling(of: name, in: folder, richType)
     do throws(ServiceError) {

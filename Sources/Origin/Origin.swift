@@ -170,7 +170,7 @@ package final class Origin: Sendable {
     DetachedThread.start(named: "watchdog") { [weak self] in
       while let group = self?.turns() {
         if group.wait(timeout: .now() + Self.longestTurn) == .success { report() }
-        usleep(UInt32(clamping: Int(min(interval, .seconds(3600)) / .microseconds(1))))
+        usleep(UInt32(min(interval, .seconds(3600)) / .microseconds(1)))
       }
     }
   }

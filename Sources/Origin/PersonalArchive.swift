@@ -99,8 +99,7 @@ struct PersonalArchive {
 
   /// A file without a name, which goes with its descriptor.
   private func temporaryFile() throws(Errno) -> FileDescriptor {
-    let name = String(UInt64.random(in: .min ... .max), radix: 36)
-    let path = "\(store.temporaryFolder)/upload-\(name)"
+    let path = store.uploadPath()
     let file = try FileDescriptor(path, O_RDWR | O_CREAT | O_EXCL)
     unlink(path)
     return file

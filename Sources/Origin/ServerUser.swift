@@ -1,5 +1,6 @@
 import Glibc
 import Media
+import Primitives
 
 /// The unprivileged user that a server started by root runs as.
 package struct ServerUser: Sendable {
@@ -62,7 +63,7 @@ package struct ServerUser: Sendable {
   /// process that was killed can be used.
   private func make(_ folder: String) {
     let path = folder.count > 1 && folder.hasSuffix("/") ? String(folder.dropLast()) : folder
-    let new = "\(path).new-\(String(UInt64.random(in: .min ... .max), radix: 36))"
+    let new = "\(path).new-\(String.randomName())"
     guard mkdir(new, 0o700) == 0 else { return }
     // By descriptor: the folder could be replaced by a link meanwhile.
     let created = open(new, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)

@@ -259,6 +259,9 @@ package final class Store: Sendable {
 
   /// The folder for files to be moved into `blobs` or `renditions`; emptied at every start.
   package var temporaryFolder: String { folder.temporary }
+
+  /// A new path in it for a file of a request.
+  package func uploadPath() -> String { "\(folder.temporary)/upload-\(String.randomName())" }
 }
 
 extension Store {

@@ -18,7 +18,7 @@ final class BodyFile: Sendable {
 
   /// A file of its own in a folder; it is not made yet.
   init(in folder: String, reserve: Int) {
-    path = "\(folder)/upload-\(UInt64.random(in: .min ... .max))"
+    path = "\(folder)/upload-\(String.randomName())"
     self.reserve = reserve
   }
 

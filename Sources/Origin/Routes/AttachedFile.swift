@@ -34,9 +34,7 @@ struct AttachedFile: Sendable {
     switch content {
     case .saved(let saved): body = saved
     case .bytes(let bytes):
-      // A name by which the next start finds it, should this process be killed.
-      let name = String(UInt64.random(in: .min ... .max), radix: 36)
-      body = SavedBody(path: "\(store.temporaryFolder)/upload-\(name)", size: bytes.count)
+      body = SavedBody(path: store.uploadPath(), size: bytes.count)
       try Data(bytes).write(to: URL(filePath: body.path))
     }
     return try await intake.attach(

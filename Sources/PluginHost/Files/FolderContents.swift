@@ -18,7 +18,7 @@ enum FolderRemoval {
   @discardableResult
   static func empty(_ name: String, in parent: FileDescriptor) -> Bool {
     guard let top = opened(name, in: parent) else { return false }
-    let prefix = String.random()
+    let prefix = String.randomName()
     var found = 0
     func empty(_ folder: FileDescriptor) {
       let entries = (try? FolderListing(folder))?.names ?? []
@@ -60,9 +60,4 @@ extension FileDescriptor {
   static func place(_ path: String) -> FileDescriptor? {
     FileDescriptor(owning: clinux_open_place(AT_FDCWD, path))
   }
-}
-
-extension String {
-  /// A random file name.
-  static func random() -> String { String(UInt64.random(in: .min ... .max), radix: 36) }
 }

@@ -21,7 +21,7 @@ struct ProcessFolder: Sendable {
   /// Creates the folder below `parent`; nil if the file system refuses.
   init?(in parent: String, for user: PluginUser, _ launcher: PluginLauncher) {
     self.parent = parent
-    name = "plugin-" + .random()
+    name = "plugin-" + .randomName()
     path = "\(parent)/\(name)"
     scratch = ScratchFolder(in: path, of: user, launcher)
     guard mkdir(path, 0o700) == 0, mkdir(assets, 0o700) == 0 else { return nil }
@@ -157,7 +157,7 @@ struct AssetLink {
       asset = nil
       return
     }
-    linked.path = "\(folder.assets)/" + .random()
+    linked.path = "\(folder.assets)/" + .randomName()
     asset = linked
     if link(original.path, linked.path) == 0 { return }
     guard (try? AssetLink.copy(original.path, to: linked.path)) != nil else {

@@ -79,7 +79,7 @@ struct Spool {
   }
 
   private mutating func moveToFile() throws(Errno) {
-    let path = "\(folder)/answer-" + .random()
+    let path = "\(folder)/answer-" + .randomName()
     let writer = try FileDescriptor(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
     file = SpooledFile(path: path, size: bytes.count)
     try writer.write(bytes)

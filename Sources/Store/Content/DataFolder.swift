@@ -80,7 +80,7 @@ struct DataFolder: Sendable {
 
   /// A new path in `tmp/`.
   func temporaryPath() -> String {
-    "\(temporary)/store-\(String(UInt64.random(in: .min ... .max), radix: 36))"
+    "\(temporary)/store-\(String.randomName())"
   }
 }
 

@@ -40,8 +40,7 @@ enum FileSystem {
   private static func move(_ source: String, to target: String) throws(StoreError) {
     let original = try StoreFile(source, O_RDONLY | O_NOFOLLOW)
     let status = try original.status()
-    let suffix = String(UInt64.random(in: .min ... .max), radix: 36)
-    let copy = try StoreFile("\(target)-\(suffix)", O_WRONLY | O_CREAT | O_EXCL)
+    let copy = try StoreFile("\(target)-\(String.randomName())", O_WRONLY | O_CREAT | O_EXCL)
     do throws(StoreError) {
       try original.forEachChunk { chunk throws(StoreError) in try copy.write(chunk) }
       try copy.setMode(status.permissions)

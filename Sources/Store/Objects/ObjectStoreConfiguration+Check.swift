@@ -11,7 +11,7 @@ extension ObjectStoreConfiguration {
   package func check() async throws(StoreError) {
     let client = S3Client(
       bucket, credentials, deadline: deadline, authority: authority, clock: clock)
-    let key = "check/" + String(UInt64.random(in: .min ... .max), radix: 36)
+    let key = "check/" + .randomName()
     let bytes = Array("richpush config check\n".utf8)
     guard let copy = FileDescriptor(owning: clinux_memory_file("check")) else {
       throw StoreError(.failed, "no file in memory can be made: \(Errno.current)")
